@@ -1,0 +1,68 @@
+"""One regression problem: what may be seen, and what is asked."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from inctnp.errors import ShapeError
+
+
+class GroundTruth(Protocol):
+    """The process a task was drawn from, where its exact posterior is known."""
+
+    def factorised_log_prob(self, task: "Task") -> Float[Tensor, "*batch target"]:
+        """Exact log-density of each target given the context alone."""
+        ...
+
+    def joint_log_prob(self, task: "Task") -> Float[Tensor, "*batch"]:
+        """Exact log-density of all targets together, given the context."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Task:
+    """A batch of tasks of equal size: context (xc, yc), targets (xt, yt) and, if known, the truth."""
+
+    xc: Float[Tensor, "*batch context dim_x"]
+    yc: Float[Tensor, "*batch context dim_y"]
+    xt: Float[Tensor, "*batch target dim_x"]
+    yt: Float[Tensor, "*batch target dim_y"]
+    truth: GroundTruth | None = None
+
+    def __post_init__(self) -> None:
+        for x, y, side in ((self.xc, self.yc, "context"), (self.xt, self.yt, "target")):
+            if x.shape[:-1] != y.shape[:-1]:
+                raise ShapeError(
+                    f"The {side} of a task has inputs {tuple(x.shape)} and outputs {tuple(y.shape)}: "
+                    "every axis but the last must agree."
+                )
+
+    @property
+    def batch(self) -> torch.Size:
+        return self.xc.shape[:-2]
+
+    def prefix(self, points: int) -> Self:
+        """The same question asked after only the first `points` of the context."""
+        return replace(self, xc=self.xc[..., :points, :], yc=self.yc[..., :points, :])
+
+    def permute(self, rng: torch.Generator) -> Self:
+        """The context in another order, drawn for each task of the batch on its own."""
+        keys = torch.rand(self.xc.shape[:-1], generator=rng)
+        order = keys.argsort(dim=-1).unsqueeze(-1)
+        return replace(
+            self,
+            xc=self.xc.gather(-2, order.expand_as(self.xc)),
+            yc=self.yc.gather(-2, order.expand_as(self.yc)),
+        )
+
+    def as_sequence(self) -> tuple[Tensor, Tensor]:
+        """Context and targets one after the other, as dense training reads them."""
+        return torch.cat([self.xc, self.xt], dim=-2), torch.cat([self.yc, self.yt], dim=-2)
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> Self:
+        """The task with every tensor changed, for instance by `torch.Tensor.double`."""
+        return replace(self, xc=change(self.xc), yc=change(self.yc), xt=change(self.xt), yt=change(self.yt))
