@@ -1,12 +1,16 @@
 """Independent oracles and small files that several tests of the generators share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.gaussian_process import kernels
 
 from inctnp.generators.kernels import PERIOD
+from inctnp.generators.station_files import StationFile
+from inctnp.generators.station_pack import open_pack
 
 Covariance = Callable[[str, float, np.ndarray, np.ndarray], np.ndarray]
 Conditioning = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
@@ -34,3 +38,33 @@ def condition() -> Conditioning:
         return weights @ y[:seen], cov[seen:, seen:] - weights @ cov[:seen, seen:]
 
     return conditioned
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache folder that holds nothing yet, and no memory of packs opened before."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    open_pack.cache_clear()
+    yield tmp_path / "cache"
+    open_pack.cache_clear()
+
+
+@pytest.fixture
+def network(tmp_path: Path, own_cache: Path) -> StationFile:
+    """Six stations, hourly, thirty days of March 2015; train is cold and later parts are much warmer."""
+    generator = np.random.default_rng(5)
+    times = np.arange(np.datetime64("2015-03-01T00", "h"), np.datetime64("2015-03-31T00", "h"))
+    day = (times - times[0]).astype(int) // 24
+    rows = []
+    for number in range(6):
+        celsius = np.where(day < 20, 0.0, 30.0) + 3 * generator.standard_normal(len(times))
+        place = {"station_id": f"S{number}", "lat": 40.0 + number, "lon": 5.0 * number, "elev_m": 100.0 * number**2}
+        rows.append(pd.DataFrame({"time_utc": times, "t2m_c": celsius, **place}))
+    pd.concat(rows).sort_values("time_utc", kind="stable").to_parquet(tmp_path / "network.parquet")
+    return StationFile(
+        name="network",
+        path=str(tmp_path / "network.parquet"),
+        train=("2015-03-01", "2015-03-20"),
+        validation=("2015-03-21", "2015-03-25"),
+        test=("2015-03-26", "2015-03-30"),
+    )

@@ -28,6 +28,7 @@ EPOCH = np.datetime64("2000-01-01T00:00:00", "s")
 HOUR = 3600
 PLAUSIBLE = (-100.0, 65.0)
 """Degrees Celsius that can have been measured near the ground."""
+HADISD_VARIABLES = ("latitude", "longitude", "elevation", "time", "temperatures")
 NO_ELEVATION = -900.0
 """Stations lower than this carry a code for unknown, such as -999."""
 
@@ -195,9 +196,10 @@ def read_hadisd(path: Path, dropped: Counter[str]) -> StationRecord:
     try:
         content = io.BytesIO(gzip.decompress(path.read_bytes())) if path.suffix == ".gz" else path
         with xr.open_dataset(content, engine="h5netcdf", mask_and_scale=False) as data:
+            lacking = [name for name in HADISD_VARIABLES if name not in data.variables]
+            if lacking:
+                raise ValueError(f"it lacks the variables {lacking}.")
             return _to_record(data, path, dropped)
-    except KeyError as error:
-        raise DataError(f"{path.name} is no HadISD station file: it has no variable {error}.") from error
     except (OSError, EOFError, ValueError) as error:
         raise DataError(f"{path.name} cannot be read as a HadISD station file: {error}") from error
 
