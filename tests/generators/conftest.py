@@ -1,11 +1,12 @@
 """Independent oracles and small files that several tests of the generators share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from sklearn.gaussian_process import kernels
 
 from inctnp.generators.kernels import PERIOD
@@ -68,3 +69,42 @@ def network(tmp_path: Path, own_cache: Path) -> StationFile:
         validation=("2015-03-21", "2015-03-25"),
         test=("2015-03-26", "2015-03-30"),
     )
+
+
+def _write_hadisd(
+    path: Path,
+    hours: Sequence[float],
+    celsius: Sequence[float],
+    elevation: float = 25.0,
+    latitude: float = 51.478,
+) -> None:
+    """A station file as HadISD 3 writes it: coordinates of length one, a time axis with the empty hours left out."""
+    filled = {"missing_value": -1e30, "flagged_value": -2e30, "units": "degree_Celsius"}
+    data = xr.Dataset(
+        {
+            "longitude": ("coordinate_length", [-0.461], {"units": "degrees_east", "axis": "X"}),
+            "latitude": ("coordinate_length", [latitude], {"units": "degrees_north", "axis": "Y"}),
+            "elevation": ("coordinate_length", [elevation], {"units": "meters", "axis": "Z", "positive": "up"}),
+            "station_id": ("long_character_length", np.array(list("037720-99999"), dtype="S1")),
+            "temperatures": ("time", np.array(celsius, dtype=np.float64), {"long_name": "Dry bulb", **filled}),
+            "dewpoints": ("time", np.full(len(hours), -1e30), filled),
+            "quality_control_flags": (("time", "test"), np.zeros((len(hours), 3)), {"missing_value": -999.0}),
+            "flagged_obs": (("time", "flagged"), np.full((len(hours), 2), -1e30), {"missing_value": -1e30}),
+        },
+        coords={
+            "time": (
+                "time",
+                np.array(hours, dtype=np.float64),
+                {"units": "hours since 1931-01-01 00:00", "calendar": "gregorian", "long_name": "time_of_measurement"},
+            )
+        },
+        attrs={"station_id": "037720-99999", "featureType": "timeSeries"},
+    )
+    encoding = {"temperatures": {"_FillValue": -1e30}, "dewpoints": {"_FillValue": -1e30}}
+    data.to_netcdf(path, engine="h5netcdf", encoding=encoding)
+
+
+@pytest.fixture
+def write_hadisd() -> Callable[..., None]:
+    """Writes a station file from its path, hours since 1931 and temperatures."""
+    return _write_hadisd

@@ -1,5 +1,6 @@
 import gzip
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,38 +13,14 @@ from inctnp.errors import DataError, MissingDataError
 from inctnp.generators.station_files import HADISD, WORLD, StationFile, hours_since_epoch
 from inctnp.generators.station_records import EPOCH, StationRecord, read_hadisd, records
 
+Writer = Callable[..., None]
 MISSING, FLAGGED = -1e30, -2e30
 SINCE_1931 = int((EPOCH - np.datetime64("1931-01-01T00:00:00")) / np.timedelta64(1, "h"))
 
 
-def write_hadisd(path: Path, hours: list[int], celsius: list[float], elevation: float = 25.0) -> None:
-    """A station file as HadISD 3 writes it: coordinates of length one, a time axis with the empty hours left out."""
-    filled = {"missing_value": MISSING, "flagged_value": FLAGGED, "units": "degree_Celsius"}
-    data = xr.Dataset(
-        {
-            "longitude": ("coordinate_length", [-0.461], {"units": "degrees_east", "axis": "X"}),
-            "latitude": ("coordinate_length", [51.478], {"units": "degrees_north", "axis": "Y"}),
-            "elevation": ("coordinate_length", [elevation], {"units": "meters", "axis": "Z", "positive": "up"}),
-            "station_id": ("long_character_length", np.array(list("037720-99999"), dtype="S1")),
-            "temperatures": ("time", np.array(celsius, dtype=np.float64), {"long_name": "Dry bulb", **filled}),
-            "dewpoints": ("time", np.full(len(hours), MISSING), filled),
-            "quality_control_flags": (("time", "test"), np.zeros((len(hours), 3)), {"missing_value": -999.0}),
-            "flagged_obs": (("time", "flagged"), np.full((len(hours), 2), MISSING), {"missing_value": MISSING}),
-        },
-        coords={
-            "time": (
-                "time",
-                np.array(hours, dtype=np.float64),
-                {"units": "hours since 1931-01-01 00:00", "calendar": "gregorian", "long_name": "time_of_measurement"},
-            )
-        },
-        attrs={"station_id": "037720-99999", "featureType": "timeSeries"},
-    )
-    encoding = {"temperatures": {"_FillValue": MISSING}, "dewpoints": {"_FillValue": MISSING}}
-    data.to_netcdf(path, engine="h5netcdf", encoding=encoding)
-
-
-def test_a_hadisd_file_is_read_back_with_flagged_and_missing_values_counted(tmp_path: Path) -> None:
+def test_a_hadisd_file_is_read_back_with_flagged_and_missing_values_counted(
+    tmp_path: Path, write_hadisd: Writer
+) -> None:
     hours = [SINCE_1931, SINCE_1931 + 1, SINCE_1931 + 6, SINCE_1931 + 7, SINCE_1931 + 30]
     write_hadisd(tmp_path / "hadisd.3.4.0_037720-99999.nc", hours, [4.5, MISSING, -2.0, FLAGGED, 7.25])
     dropped: Counter[str] = Counter()
@@ -55,7 +32,7 @@ def test_a_hadisd_file_is_read_back_with_flagged_and_missing_values_counted(tmp_
     assert +dropped == {"no temperature": 1, "flagged by quality control": 1}
 
 
-def test_a_gzipped_file_reads_like_a_plain_one(tmp_path: Path) -> None:
+def test_a_gzipped_file_reads_like_a_plain_one(tmp_path: Path, write_hadisd: Writer) -> None:
     write_hadisd(tmp_path / "plain.nc", [0, 700_000, 780_000], [1.0, 2.0, 3.0])
     (tmp_path / "packed.nc.gz").write_bytes(gzip.compress((tmp_path / "plain.nc").read_bytes()))
     plain, packed = (read_hadisd(tmp_path / name, Counter()) for name in ("plain.nc", "packed.nc.gz"))
@@ -63,7 +40,7 @@ def test_a_gzipped_file_reads_like_a_plain_one(tmp_path: Path) -> None:
     assert plain.hours.tolist() == [-SINCE_1931, 700_000 - SINCE_1931, 780_000 - SINCE_1931]
 
 
-def test_a_folder_gives_the_stations_of_the_region_that_have_an_elevation(tmp_path: Path) -> None:
+def test_a_folder_gives_the_stations_of_the_region_that_have_an_elevation(tmp_path: Path, write_hadisd: Writer) -> None:
     for number, elevation in enumerate([10.0, -999.0]):
         write_hadisd(tmp_path / f"station{number}.nc", [0, 1], [5.0, 6.0], elevation)
     dropped: Counter[str] = Counter()

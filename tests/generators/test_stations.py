@@ -1,5 +1,5 @@
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,15 @@ from scipy import stats
 
 from inctnp.errors import ConfigError, DataError
 from inctnp.generators import files
-from inctnp.generators.station_files import GSOD_CITIES, GSOD_ECAD, SYNOP_FRANCE, Part, StationFile, hours_since_epoch
+from inctnp.generators.station_files import (
+    GSOD_CITIES,
+    GSOD_ECAD,
+    HADISD,
+    SYNOP_FRANCE,
+    Part,
+    StationFile,
+    hours_since_epoch,
+)
 from inctnp.generators.station_pack import open_pack
 from inctnp.generators.stations import StationScaling, StationTasks, station_tasks, training_scaling
 from inctnp.task import Task
@@ -207,6 +215,29 @@ def test_a_batch_depends_on_seed_and_step_alone_and_survives_pickling(network: S
 def test_whole_hours_survive_float32() -> None:
     hours = np.arange(hours_since_epoch("1931-01-01"), hours_since_epoch("2100-01-01"), 997)
     assert (torch.from_numpy(hours.astype(np.float64)).float().numpy() == hours).all()
+
+
+def test_a_folder_of_hadisd_files_gives_the_papers_tasks(
+    tmp_path: Path, own_cache: Path, write_hadisd: Callable[..., None]
+) -> None:
+    hours = np.concatenate([hours_since_epoch(f"{year}-05-01") + np.arange(240) for year in (2016, 2017, 2018)])
+    since_1931 = hours - hours_since_epoch("1931-01-01")
+    for number in range(6):
+        celsius = 10 + number + np.sin(hours / 24 * 2 * np.pi)
+        celsius[:7] = -2e30
+        write_hadisd(
+            tmp_path / f"station{number}.nc", since_1931, celsius, elevation=50.0 * number, latitude=40 + number
+        )
+    file = replace(HADISD, path=str(tmp_path))
+    assert open_pack(file).dropped == {"flagged by quality control": 42}
+    for part, year in zip(PARTS, (2016, 2017, 2018), strict=True):
+        task = small(file, part=part, windows=8).batch(0)
+        celsius = training_scaling(file).to_celsius(task.yc[..., 0].double().numpy())
+        north = ((task.xc[..., 0].double() + 1) / 2 * 80 - 20).numpy()
+        daily = np.sin(task.xc[..., 3].double().numpy() / 24 * 2 * np.pi)
+        np.testing.assert_allclose(celsius, north - 30 + daily, atol=1e-4)
+        start, stop = hours_since_epoch(f"{year}-01-01"), hours_since_epoch(f"{year + 1}-01-01")
+        assert start <= task.xc[..., 3].min() and task.xc[..., 3].max() < stop
 
 
 @pytest.mark.parametrize(

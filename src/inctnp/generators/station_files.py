@@ -2,7 +2,8 @@
 
 A day belongs to one part only, within a file and across the files that share stations: London is in both
 `gsod-cities` and `isd-21cities`, and most of `gsod-cities` is in `gsod-ecad`. The first two therefore split at the
-same dates and both leave out July 2011, which is all the third has.
+same dates and both leave out July 2011, which is all the third has. HadISD covers the stations of all of them: a
+model trained on its years 1980-2016 must not be tested on the other files' parts of those years.
 """
 
 from dataclasses import dataclass
