@@ -147,6 +147,17 @@ def test_later_rows_change_nothing_that_was_already_scaled() -> None:
     assert not torch.equal(histories[0][13:, :3], histories[1][13:, :3])
 
 
+@settings(max_examples=30, deadline=None)
+@given(before=st.integers(0, 6), rows=st.integers(0, 12), seed=st.integers(0, 2**31))
+def test_a_sweep_is_update_then_apply_row_by_row(before: int, rows: int, seed: int) -> None:
+    x = table(before + rows, seed)
+    start = statistics = Standard.of(x[:before], clip=2.0)
+    swept = start.sweep(x[before:])
+    for row, scaled in zip(x[before:], swept, strict=True):
+        statistics = statistics.update(row)
+        assert_close(scaled, statistics.apply(row), rtol=1e-6, atol=1e-6, equal_nan=True)
+
+
 def test_updating_leaves_the_old_statistics_alone() -> None:
     before = Standard.of(table(10, 9))
     state = before.state()

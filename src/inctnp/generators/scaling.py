@@ -140,6 +140,29 @@ class Standard(Scaling):
         squares = self.squares + other.squares + step.square() * (self.count * share)
         return replace(self, count=count, mean=mean, squares=squares)
 
+    def sweep(self, rows: Float[Tensor, "row dim_x"]) -> Float[Tensor, "row dim_x"]:
+        """Every row scaled by what was known when it had arrived: these statistics and the rows up to itself.
+
+        >>> start = Standard.of(torch.tensor([[0.0], [2.0]]))
+        >>> start.sweep(torch.tensor([[1.0], [100.0]]))[0].tolist()
+        [0.0]
+        """
+        values = self._checked(rows).double()
+        if not len(values):
+            return rows
+        # Distances from the mean so far, or from the first row: either is a point of the data, or the mean of some,
+        # so the subtraction below loses no more than a factor of the number of rows.
+        origin = torch.where(self.count > 0, self.mean, values[0].nan_to_num(nan=0.0, posinf=0.0, neginf=0.0))
+        seen = values.isfinite()
+        away = torch.where(seen, values - origin, 0.0)
+        count = (self.count + seen.cumsum(dim=0)).clamp(min=1)
+        total = away.cumsum(dim=0)
+        center = origin + total / count
+        std = ((self.squares + away.square().cumsum(dim=0) - total.square() / count).clamp(min=0) / count).sqrt()
+        varies = std > ROUNDING * center.abs()
+        scaled = torch.where(varies | rows.isnan(), (values - center) / torch.where(varies, std, 1.0), 0.0)
+        return (scaled if self.clip is None else scaled.clamp(-self.clip, self.clip)).to(rows.dtype)
+
     def _include(self, values: Tensor) -> Self:
         seen = values.isfinite()
         if len(values) == 1:
