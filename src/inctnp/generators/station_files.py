@@ -58,6 +58,7 @@ class StationFile:
     """One collection of station observations, and how its days are split."""
 
     name: str
+    """Give a variant with another region or other days its own name: of each name one pack is kept."""
     path: str
     """A registered file, a file or folder of your own, or one of that name below a data folder."""
     train: Days
