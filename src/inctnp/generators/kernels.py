@@ -13,19 +13,23 @@ PERIOD = 2.0
 
 
 def rbf(distance: Tensor, lengthscale: Tensor) -> Tensor:
+    """Infinitely smooth."""
     return torch.exp(-0.5 * (distance / lengthscale) ** 2)
 
 
 def matern12(distance: Tensor, lengthscale: Tensor) -> Tensor:
+    """Continuous, nowhere smooth."""
     return torch.exp(-distance / lengthscale)
 
 
 def matern32(distance: Tensor, lengthscale: Tensor) -> Tensor:
+    """Once differentiable."""
     r = math.sqrt(3.0) * distance / lengthscale
     return (1 + r) * torch.exp(-r)
 
 
 def matern52(distance: Tensor, lengthscale: Tensor) -> Tensor:
+    """Twice differentiable."""
     r = math.sqrt(5.0) * distance / lengthscale
     return (1 + r + r**2 / 3) * torch.exp(-r)
 

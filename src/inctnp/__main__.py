@@ -1,0 +1,5 @@
+"""`python -m inctnp` is the command line."""
+
+from inctnp.cli import app
+
+app()

@@ -1,0 +1,64 @@
+"""What every prediction can be asked, whatever its shape."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Self
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+Values = Float[Tensor, "*point dim_y"]
+"""One number for every output of every point."""
+
+
+class Predictive(ABC):
+    """Independent one-dimensional distributions, one for each output of each point."""
+
+    @property
+    @abstractmethod
+    def mean(self) -> Values: ...
+
+    @property
+    @abstractmethod
+    def variance(self) -> Values: ...
+
+    @property
+    @abstractmethod
+    def stddev(self) -> Values: ...
+
+    @abstractmethod
+    def log_prob(self, y: Values) -> Values:
+        """Log-density of each output on its own; sum over the last two axes for that of all points."""
+
+    @abstractmethod
+    def cdf(self, y: Values) -> Values: ...
+
+    @abstractmethod
+    def crps(self, y: Values) -> Values:
+        """Continuous ranked probability score: the absolute error of a distribution; smaller is better."""
+
+    @abstractmethod
+    def quantile(self, level: float) -> Values:
+        """The value below which the outcome falls with probability `level`."""
+
+    @abstractmethod
+    def sample(self, generator: torch.Generator | None = None) -> Values:
+        """One draw of every output."""
+
+    @abstractmethod
+    def components(self) -> tuple[Values, Values, Values]:
+        """Log-weights, means and standard deviations as a mixture of Gaussians, the parts on a first axis."""
+
+    @abstractmethod
+    def reshape(self, change: Callable[[Tensor], Tensor]) -> Self:
+        """The same distributions with the axes of points changed, as by `lambda t: t[..., 0, :]`."""
+
+    @abstractmethod
+    def affine(self, shift: Tensor | float, scale: Tensor | float) -> Self:
+        """The distribution of `shift + scale · y`, for a positive scale."""
+
+    def interval(self, level: float) -> tuple[Values, Values]:
+        """The central interval that holds the outcome with probability `level`."""
+        tail = (1 - level) / 2
+        return self.quantile(tail), self.quantile(1 - tail)

@@ -1,0 +1,95 @@
+"""Scaled dot-product attention over keys and values that may lie in several pieces.
+
+Axes: `draw` counts continuations that are followed side by side. A piece with one draw is a past that all
+of them share: it is read once for all, never copied per draw.
+"""
+
+import math
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+FUSED_FROM = 1 << 18
+"""Scores per head from which the fused kernel wins over two plain products (measured, see docs)."""
+MOST_SCORES = 1 << 26
+"""Scores held at once by the plain path; longer questions are answered in parts."""
+
+
+def attend(
+    query: Float[Tensor, "batch head draw query depth"],
+    pieces: Sequence[Float[Tensor, "2 batch head _ _ depth"]],
+    may_see: Bool[Tensor, "query newest"] | None = None,
+) -> Float[Tensor, "batch head draw query depth"]:
+    """Mix the values of all pieces, oldest first, under one softmax.
+
+    `may_see` speaks of the newest rows, at most those of the last piece; what is older is open to every query.
+    """
+    queries = query.shape[-2]
+    if len(pieces) == 1 and pieces[0].shape[3] == query.shape[2]:
+        if queries > 1 and queries * pieces[0].shape[-2] >= FUSED_FROM:
+            return _fused(query, pieces[0], may_see)
+        return _plain(query, pieces[0], may_see)
+    per_query = query.shape[:3].numel() * sum(piece.shape[-2] for piece in pieces)
+    if queries > 1 and queries * per_query > MOST_SCORES:
+        half = queries // 2
+        first = attend(query[..., :half, :], pieces, None if may_see is None else may_see[:half])
+        rest = attend(query[..., half:, :], pieces, None if may_see is None else may_see[half:])
+        return torch.cat([first, rest], dim=-2)
+    return _merged(query, pieces, may_see)
+
+
+def _plain(query: Tensor, rows: Tensor, may_see: Tensor | None) -> Tensor:
+    """Two matrix products: fastest for one query and for short sequences, where calls cost more than bytes."""
+    q = query.flatten(0, 2)
+    key, value = rows.flatten(1, 3).unbind(0)
+    scale = 1 / math.sqrt(q.shape[-1])
+    if may_see is not None and may_see.shape[-1] == key.shape[-2]:
+        bias = torch.zeros(may_see.shape, dtype=q.dtype, device=q.device).masked_fill_(~may_see, -math.inf)
+        scores = torch.baddbmm(bias, q, key.mT, alpha=scale)
+    else:
+        scores = torch.bmm(q * scale, key.mT)
+        _hide(scores, may_see)
+    return torch.bmm(torch.softmax(scores, dim=-1), value).view(query.shape)
+
+
+def _fused(query: Tensor, rows: Tensor, may_see: Tensor | None) -> Tensor:
+    """PyTorch's blocked kernel: no score matrix, so long sequences stay in the processor's caches."""
+    q, (key, value) = query.flatten(1, 2), rows.flatten(2, 3).unbind(0)
+    if may_see is None:
+        return F.scaled_dot_product_attention(q, key, value).view(query.shape)
+    bias = torch.zeros(q.shape[-2], key.shape[-2], dtype=q.dtype, device=q.device)
+    _hide(bias, may_see)
+    return F.scaled_dot_product_attention(q, key, value, attn_mask=bias).view(query.shape)
+
+
+def _merged(query: Tensor, pieces: Sequence[Tensor], may_see: Tensor | None) -> Tensor:
+    """Scores of every piece side by side, one softmax, then each piece's values."""
+    query = query / math.sqrt(query.shape[-1])
+    scores = torch.cat([_scores(query, piece[0]) for piece in pieces], dim=-1)
+    _hide(scores, may_see)
+    weights = torch.softmax(scores, dim=-1).split([piece.shape[-2] for piece in pieces], dim=-1)
+    mixed = _mix(weights[0], pieces[0][1])
+    for weight, piece in zip(weights[1:], pieces[1:], strict=True):
+        mixed = mixed + _mix(weight, piece[1])
+    return mixed
+
+
+def _scores(query: Tensor, key: Tensor) -> Tensor:
+    if key.shape[2] == query.shape[2]:
+        return query @ key.mT
+    return (query.flatten(2, 3) @ key.squeeze(2).mT).unflatten(2, query.shape[2:4])
+
+
+def _mix(weight: Tensor, value: Tensor) -> Tensor:
+    if value.shape[2] == weight.shape[2]:
+        return weight @ value
+    return (weight.flatten(2, 3) @ value.squeeze(2)).unflatten(2, weight.shape[2:4])
+
+
+def _hide(scores: Tensor, may_see: Tensor | None) -> None:
+    """Minus infinity, in place, where the newest rows may not be seen."""
+    if may_see is not None:
+        scores[..., -may_see.shape[-1] :].masked_fill_(~may_see, -math.inf)

@@ -1,0 +1,84 @@
+"""One transformer block: pre-norm attention and a pre-norm MLP, each behind a residual.  (Eq. 12, 15)"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool
+from torch import Tensor, nn
+
+from inctnp.errors import ConfigError
+from inctnp.notation import Tokens
+from inctnp.transformer.attention import attend
+from inctnp.transformer.cache import Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockConfig:
+    """Sizes of one block; the defaults are the paper's."""
+
+    width: int = 128
+    """Size of every token, D_z."""
+    heads: int = 8
+    feedforward: int = 128
+    """Hidden width of the MLP: 128, not the usual four times the token."""
+
+    def __post_init__(self) -> None:
+        if self.width % self.heads:
+            raise ConfigError(f"width {self.width} must be a multiple of heads {self.heads}.")
+
+    @property
+    def depth(self) -> int:
+        """Width of one head."""
+        return self.width // self.heads
+
+
+class AttentionBlock(nn.Module):
+    """Attention from some tokens to keys and values, then an MLP; the same weights normalise both sides."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__()
+        width = config.width
+        self.heads, self.width = config.heads, width
+        self.norm1 = nn.LayerNorm(width)
+        self.project = nn.Linear(width, 3 * width, bias=False)
+        """Query, key and value in one product; feature h·depth + d belongs to head h."""
+        self.out = nn.Linear(width, width)
+        self.norm2 = nn.LayerNorm(width)
+        self.up = nn.Linear(width, config.feedforward)
+        self.down = nn.Linear(config.feedforward, width)
+
+    def read(self, tokens: Tokens, draws: int) -> tuple[Tensor, Rows]:
+        """Queries of these tokens, and their own keys and values."""
+        projected = self.project(self.norm1(tokens))
+        queries, keys_values = projected.split((self.width, 2 * self.width), dim=-1)
+        return self._heads(queries, draws).squeeze(0), self._heads(keys_values, draws)
+
+    def queries(self, tokens: Tokens, draws: int) -> Tensor:
+        weight = self.project.weight[: self.width]
+        return self._heads(F.linear(self.norm1(tokens), weight), draws).squeeze(0)
+
+    def keys_values(self, tokens: Tokens, draws: int) -> Rows:
+        weight = self.project.weight[self.width :]
+        return self._heads(F.linear(self.norm1(tokens), weight), draws)
+
+    def mix(
+        self, tokens: Tokens, queries: Tensor, pieces: Sequence[Rows], may_see: Bool[Tensor, "query newest"] | None
+    ) -> Tokens:
+        """The two residual updates, given what to attend to."""
+        heard = attend(queries, pieces, may_see).permute(0, 2, 3, 1, 4).reshape(tokens.shape)
+        tokens = tokens + self.out(heard)
+        return tokens + self.down(torch.relu(self.up(self.norm2(tokens))))
+
+    def _heads(self, projected: Tensor, draws: int) -> Tensor:
+        """[batch·draw, point, part·width] to [part, batch, head, draw, point, depth]."""
+        batch_draw, points, size = projected.shape
+        shape = (batch_draw // draws, draws, points, size // self.width, self.heads, self.width // self.heads)
+        return projected.reshape(shape).permute(3, 0, 4, 1, 2, 5)
+
+
+def blocks(config: BlockConfig, layers: int) -> Sequence[AttentionBlock]:
+    """A module list of blocks, typed as what it holds."""
+    return cast(Sequence[AttentionBlock], nn.ModuleList(AttentionBlock(config) for _ in range(layers)))
