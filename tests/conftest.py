@@ -2,7 +2,9 @@
 
 from jaxtyping import install_import_hook
 
-install_import_hook("inctnp", "beartype.beartype")
+import tests.shape_checks  # noqa: F401  # the hook looks it up by name
+
+install_import_hook("inctnp", "tests.shape_checks.checked")
 
 import torch  # noqa: E402  # after the hook
 from hypothesis import settings  # noqa: E402

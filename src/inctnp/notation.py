@@ -17,9 +17,12 @@
 from jaxtyping import Float
 from torch import Tensor
 
-Inputs = Float[Tensor, "*batch point dim_x"]
+# One function often takes points of several kinds, so the number of points has no name here.
+Inputs = Float[Tensor, "*batch _ dim_x"]
 """Where: one row per point."""
-Outputs = Float[Tensor, "*batch point dim_y"]
+Outputs = Float[Tensor, "*batch _ dim_y"]
 """What was seen there."""
-Tokens = Float[Tensor, "batch point width"]
-"""Embedded points."""
+Tokens = Float[Tensor, "batch _ width"]
+"""Embedded points; the draws of a rollout are part of the batch."""
+Rows = Float[Tensor, "2 _ head _ _ depth"]
+"""Keys and values of one attention, stacked: batch, head, draw, row, depth."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -11,6 +11,7 @@ from torch import Tensor
 from inctnp.errors import ShapeError
 
 
+@runtime_checkable
 class GroundTruth(Protocol):
     """The process a task was drawn from, where its exact posterior is known."""
 

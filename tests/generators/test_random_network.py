@@ -1,8 +1,10 @@
+import random
+
 import pytest
 import torch
 from torch.testing import assert_close
 
-from inctnp.generators.random_network import ACTIVATIONS, Architecture, Initialisation, Source, run_networks
+from inctnp.generators.random_network import ACTIVATIONS, Architecture, Initialisation, draw_layers, run_networks
 
 PLAN = Architecture(
     causal=False,
@@ -45,8 +47,8 @@ def test_a_network_is_the_formula_it_claims(initialisation: Initialisation) -> N
     causes = torch.randn(3, 40, generator=rng(1))
     features, target = run_networks([plan], causes, initialisation, rng(2))
     again = rng(2)
-    net = plan.choose(again)
-    (b0, w0, g0), (b1, w1, g1), (b2, w2, g2) = Source([net], 40, initialisation, again).layers(net)
+    net = plan.choose(random.Random(int(torch.randint(2**62, (), generator=again))))
+    [[(b0, w0, g0), (b1, w1, g1), (b2, w2, g2)]] = draw_layers([net], initialisation, again)
     first = b0 + g0 * w0 @ causes
     second = torch.tanh(b1 + g1 * w1 @ first)
     third = torch.tanh(b2 + g2 * w2 @ second)
@@ -63,13 +65,12 @@ def test_features_are_the_causes_where_nothing_is_hidden() -> None:
 
 def test_weights_have_the_drawn_scale_and_the_drawn_share_is_dropped() -> None:
     plan = change(width=200, weight=3.0, dropout=0.25)
-    net = plan.choose(rng())
-    _, weight, gain = Source([net], 4, "absolute", rng(5)).layers(net)[1]
+    net = plan.choose(random.Random(0))
+    [[first, (_, weight, gain), _]] = draw_layers([net], "absolute", rng(5))
     assert abs((weight == 0).double().mean() - 0.25) < 0.02
     # Dropping does not change the variance of what a layer puts out.
     assert abs((gain * weight).square().mean().sqrt() / 3.0 - 1) < 0.02
-    first = Source([net], 4, "absolute", rng(5)).layers(net)[0][1]
-    assert (first != 0).all()
+    assert (first.weight != 0).all()
 
 
 def test_published_weights_ignore_scale_and_dropout() -> None:
@@ -77,7 +78,7 @@ def test_published_weights_ignore_scale_and_dropout() -> None:
     causes = torch.randn(3, 20, generator=rng(6))
     a, b = (run_networks([plan], causes, "published", rng(7))[1] for plan in (loud, quiet))
     assert torch.equal(a, b)
-    _, weight, gain = Source([loud.choose(rng())], 20, "published", rng(8)).layers(loud.choose(rng()))[1]
+    [[_, (_, weight, gain), _]] = draw_layers([loud.choose(random.Random(0))], "published", rng(8))
     assert gain == pytest.approx(0.1) and 0.99 < weight.abs().max() <= 1
 
 
@@ -98,8 +99,8 @@ def test_noise_has_its_standard_deviation_and_differs_from_task_to_task() -> Non
 
 def test_chosen_units_are_different_hidden_units_and_never_the_target() -> None:
     plan = change(causal=True, layers=3, width=4, features=7)  # all hidden units but the target
-    net = plan.choose(rng(12))
-    assert [sorted(each.tolist()) for each in net.picks] == [[0, 1, 2, 3], [0, 1, 2]]
+    net = plan.choose(random.Random(12))
+    assert [sorted(each) for each in net.picks] == [[0, 1, 2, 3], [0, 1, 2]]
     features, target = run_networks([plan], torch.randn(3, 9, generator=rng()), "fan-in", rng(13))
     distinct = torch.cat([features, target])[:, 0].unique()
     assert len(distinct) == 8

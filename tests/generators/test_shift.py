@@ -14,7 +14,7 @@ from inctnp.seeding import generator
 
 Covariance = Callable[[str, float, np.ndarray, np.ndarray], np.ndarray]
 Conditioning = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
-SMALL = ShiftTasks(families=MIXED, batch_size=5, context=(12, 12), targets=3, centre=6, temperature=2.0, seed=8)
+SMALL = ShiftTasks(families=MIXED, batch_size=5, context=(12, 12), targets=3, centre=6.0, temperature=2.0, seed=8)
 
 
 def sigmoid(t: np.ndarray, centre: float, temperature: float) -> np.ndarray:
@@ -72,7 +72,7 @@ def test_the_transition_is_centred_and_as_wide_as_its_temperature() -> None:
 
 def test_temperature_zero_is_a_jump() -> None:
     surface = replace(SMALL, temperature=0.0).stream(0).surface
-    assert surface.omega(torch.tensor([5, 6, 7])).tolist() == [0.0, 0.5, 1.0]
+    assert surface.omega(torch.tensor([5.0, 6.0, 7.0])).tolist() == [0.0, 0.5, 1.0]
 
 
 def test_far_from_the_shift_it_is_an_ordinary_gaussian_process() -> None:

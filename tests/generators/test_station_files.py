@@ -11,6 +11,7 @@ from inctnp.generators.station_files import (
     GSOD_ECAD,
     HADISD,
     ISD_21CITIES,
+    PARTS,
     STATION_FILES,
     Region,
     StationFile,
@@ -18,7 +19,6 @@ from inctnp.generators.station_files import (
     station_file,
 )
 
-PARTS = ("train", "validation", "test")
 SHARE_STATIONS = (GSOD_CITIES, ISD_21CITIES, GSOD_ECAD)
 
 
@@ -27,7 +27,7 @@ def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def test_the_papers_region_and_years() -> None:
-    assert HADISD.region == AFRICA_EUROPE == Region(south=-20, north=60, west=-10, east=52)
+    assert HADISD.region == AFRICA_EUROPE == Region(south=-20.0, north=60.0, west=-10.0, east=52.0)
     assert HADISD.span("train") == (hours_since_epoch("1980-01-01"), hours_since_epoch("2017-01-01"))
     assert HADISD.span("test") == (hours_since_epoch("2018-01-01"), hours_since_epoch("2020-01-01"))
 
@@ -78,7 +78,7 @@ def test_missing_data_say_where_they_were_looked_for(tmp_path: Path, monkeypatch
     assert file.locate() == tmp_path / "stations" / "no_such_folder"
 
 
-@pytest.mark.parametrize("box", [{"south": 5, "north": 5}, {"west": 20, "east": 10}, {"north": 91}])
+@pytest.mark.parametrize("box", [{"south": 5.0, "north": 5.0}, {"west": 20.0, "east": 10.0}, {"north": 91.0}])
 def test_a_region_must_be_a_box_on_the_globe(box: dict) -> None:
     with pytest.raises(ConfigError, match="south < north"):
         Region(**box)

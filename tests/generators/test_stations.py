@@ -15,16 +15,14 @@ from inctnp.generators.station_files import (
     GSOD_CITIES,
     GSOD_ECAD,
     HADISD,
+    PARTS,
     SYNOP_FRANCE,
-    Part,
     StationFile,
     hours_since_epoch,
 )
 from inctnp.generators.station_pack import open_pack
 from inctnp.generators.stations import StationScaling, StationTasks, station_tasks, training_scaling
 from inctnp.task import Task
-
-PARTS: tuple[Part, ...] = ("train", "validation", "test")
 
 
 def small(file: StationFile, **changes: object) -> StationTasks:
@@ -126,7 +124,7 @@ def test_the_region_is_scaled_to_the_unit_box(network: StationFile) -> None:
 
 
 def test_another_models_scaling_can_be_used(network: StationFile) -> None:
-    other = StationScaling(region=network.region, elev_mean=0, elev_std=1, celsius_mean=0, celsius_std=1)
+    other = StationScaling(region=network.region, elev_mean=0.0, elev_std=1.0, celsius_mean=0.0, celsius_std=1.0)
     ours, plain = small(network).batch(2), small(network, scaling=other).batch(2)
     scaling = training_scaling(network)
     torch.testing.assert_close(plain.yc, ours.yc * scaling.celsius_std + scaling.celsius_mean)

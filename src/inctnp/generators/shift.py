@@ -71,7 +71,7 @@ class ShiftTruth:
         """Mean and covariance of all targets (noise included) given the context."""
         self._check(task)
         xc, yc, xt = task.xc.double(), task.yc.double(), task.xt.double()
-        seen, asked = _steps(xc.shape[-2]), torch.full(xt.shape[-2:-1], self.step)
+        seen, asked = _steps(xc.shape[-2]), torch.full(xt.shape[-2:-1], float(self.step))
         prior = self.surface.covariance(xc, seen, xc, seen)
         prior.diagonal(dim1=-2, dim2=-1).add_(self.noise**2)
         root = torch.linalg.cholesky(prior)
@@ -146,7 +146,7 @@ class ShiftStream:
         sides = [(1 - w) * self.surface.before(x, xt), w * self.surface.after(x, xt), self.y.double()]
         white = torch.linalg.solve_triangular(torch.linalg.cholesky(prior), torch.cat(sides, dim=-1), upper=False)
         a, b, z = white.split([xt.shape[-2], xt.shape[-2], 1], dim=-1)
-        new = self.surface.omega(torch.arange(self.points + 1))[:, None]
+        new = self.surface.omega(_steps(self.points, first=0))[:, None]
         old = 1 - new
         mean = old * _running(a * z) + new * _running(b * z)
         explained = old**2 * _running(a * a) + 2 * old * new * _running(a * b) + new**2 * _running(b * b)
@@ -210,7 +210,7 @@ class ShiftTasks(TaskGenerator):
         w = surface.omega(_steps(points))
         y = (1 - w) * f1[:, :points] + w * f2[:, :points]
         y = y + self.noise * torch.randn(y.shape, generator=rng)
-        w = surface.omega(torch.arange(points + 1))[:, None]
+        w = surface.omega(_steps(points, first=0))[:, None]
         yt = (1 - w) * f1[:, None, points:] + w * f2[:, None, points:]
         yt = yt + self.noise * torch.randn(yt.shape, generator=rng)
         return ShiftStream(
@@ -223,8 +223,8 @@ class ShiftTasks(TaskGenerator):
         )
 
 
-def _steps(points: int) -> Float[Tensor, " point"]:
-    return torch.arange(1, points + 1, dtype=torch.float64)
+def _steps(last: int, first: int = 1) -> Float[Tensor, " step"]:
+    return torch.arange(first, last + 1, dtype=torch.float64)
 
 
 def _running(terms: Float[Tensor, "batch point target"]) -> Float[Tensor, "batch step target"]:

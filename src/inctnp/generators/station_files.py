@@ -9,12 +9,11 @@ model trained on its years 1980-2016 must not be tested on the other files' part
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Literal
 
 from inctnp.errors import ConfigError, MissingDataError, UnknownNameError
 from inctnp.generators import files
 
-Part = Literal["train", "validation", "test"]
+PARTS = ("train", "validation", "test")
 Days = tuple[str, str]
 """First and last day, both included, as ISO dates."""
 
@@ -36,7 +35,7 @@ class Region:
         return self.south <= lat <= self.north and self.west <= lon <= self.east
 
 
-AFRICA_EUROPE = Region(south=-20, north=60, west=-10, east=52)
+AFRICA_EUROPE = Region(south=-20.0, north=60.0, west=-10.0, east=52.0)
 """The paper's region."""
 WORLD = Region()
 
@@ -77,19 +76,18 @@ class StationFile:
     targets: int = 250
 
     def __post_init__(self) -> None:
-        spans = sorted(self.span(part) for part in ("train", "validation", "test"))
+        spans = sorted(self.span(part) for part in PARTS)
         if any(start >= stop for start, stop in spans) or spans[0][1] > spans[1][0] or spans[1][1] > spans[2][0]:
             raise ConfigError(
                 f"The parts of {self.name} overlap or are empty: train {self.train}, validation {self.validation}, "
                 f"test {self.test}. A day belongs to one part only."
             )
 
-    def span(self, part: Part) -> tuple[int, int]:
+    def span(self, part: str) -> tuple[int, int]:
         """First hour of a part, and the first hour after it."""
-        days: dict[str, Days] = {"train": self.train, "validation": self.validation, "test": self.test}
-        if part not in days:
-            raise UnknownNameError(f"A station file has the parts {', '.join(days)}, not {part!r}.")
-        first, last = days[part]
+        if part not in PARTS:
+            raise UnknownNameError(f"A station file has the parts {', '.join(PARTS)}, not {part!r}.")
+        first, last = dict(zip(PARTS, (self.train, self.validation, self.test), strict=True))[part]
         return hours_since_epoch(first), hours_since_epoch(last) + 24
 
     @property

@@ -23,7 +23,7 @@ from rich.progress import track
 
 from inctnp.errors import DataError
 from inctnp.generators import files
-from inctnp.generators.station_files import StationFile
+from inctnp.generators.station_files import PARTS, StationFile
 from inctnp.generators.station_records import StationRecord, records, station_paths
 
 FORMAT = 1
@@ -91,7 +91,7 @@ def fingerprint(file: StationFile) -> str:
 
 def _range(file: StationFile) -> tuple[int, int]:
     """The hours worth packing: from the earliest part to the latest."""
-    spans = [file.span("train"), file.span("validation"), file.span("test")]
+    spans = [file.span(part) for part in PARTS]
     return min(start for start, _ in spans), max(stop for _, stop in spans)
 
 

@@ -152,7 +152,7 @@ def _numbers(table: "pd.DataFrame", name: str, path: Path) -> Float[np.ndarray, 
 def _twins(
     lat: Float[np.ndarray, " row"],
     lon: Float[np.ndarray, " row"],
-    groups: list[Int[np.ndarray, " row"]],
+    groups: list[Int[np.ndarray, " _"]],
     limit: float,
 ) -> set[int]:
     """Stations at the place of one with more observations, as happens where two archives were merged."""

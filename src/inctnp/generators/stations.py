@@ -7,7 +7,7 @@ elevation z-scored, time in hours since 2000-01-01 and never wrapped. Whole hour
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,11 +15,13 @@ from jaxtyping import Float, Int
 
 from inctnp.errors import ConfigError, DataError
 from inctnp.generators.base import TaskGenerator, check_range, draw_size
-from inctnp.generators.station_files import HADISD, Part, Region, StationFile, station_file
+from inctnp.generators.station_files import HADISD, Region, StationFile, station_file
 from inctnp.generators.station_pack import StationPack, open_pack
 from inctnp.task import Task
 
+GOALS = ("interpolation", "forecasting")
 CHUNK = 1 << 22
+"""Observations summed at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +61,9 @@ class StationTasks(TaskGenerator):
     """
 
     file: StationFile = HADISD
-    part: Part = "train"
-    goal: Literal["interpolation", "forecasting"] = "interpolation"
-    """Targets at random in space and time, or all from the last window with the context before it."""
+    part: str = "train"
+    goal: str = "interpolation"
+    """`interpolation`: targets at random in space and time; `forecasting`: all from the last window, context before."""
     windows: int = 8
     """H: 8 snapshots are 48 hours, 4 are 24."""
     delta: int = 6
@@ -81,8 +83,8 @@ class StationTasks(TaskGenerator):
                 f"A station task needs at least 2 windows (here {self.windows}), 1 <= width <= delta "
                 f"(here {self.width} and {self.delta}) and at least one target (here {self.targets})."
             )
-        if self.goal not in ("interpolation", "forecasting"):
-            raise ConfigError(f"goal must be 'interpolation' or 'forecasting', not {self.goal!r}.")
+        if self.goal not in GOALS:
+            raise ConfigError(f"goal must be one of {', '.join(GOALS)}, not {self.goal!r}.")
         self.file.span(self.part)
 
     @property
@@ -136,7 +138,7 @@ class StationTasks(TaskGenerator):
         return torch.from_numpy(x).float(), torch.from_numpy(y).float().unsqueeze(-1)
 
 
-def station_tasks(name: str, part: Part = "train", **changes: Any) -> StationTasks:
+def station_tasks(name: str, part: str = "train", **changes: Any) -> StationTasks:
     """Tasks of a known file at the sizes it supports.
 
     >>> station_tasks("gsod-cities", "test", goal="forecasting").delta

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from inctnp.streaming.session import Stream
 
 
+@runtime_checkable
 class Context(Protocol):
     """What a model knows of the points it was given: a value that nothing changes."""
 

@@ -16,8 +16,8 @@ from inctnp.predictive.base import Predictive
 from inctnp.streaming import memory as memories
 from inctnp.streaming.state import Snapshot, read_snapshot, write_snapshot
 
-Rows = Tensor | np.ndarray[Any, Any] | Sequence[Any] | float
-"""One row of features, or many; for a batch of streams with the batch in front."""
+Rows = Any
+"""Numbers of one row or of many, as a tensor, an array, a list or a scalar; a batch of streams comes in front."""
 
 
 class Stream:

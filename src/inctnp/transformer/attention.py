@@ -12,6 +12,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from inctnp.notation import Rows
+
 FUSED_FROM = 1 << 18
 """Scores per head from which the fused kernel wins over two plain products (measured, see docs)."""
 MOST_SCORES = 1 << 26
@@ -20,7 +22,7 @@ MOST_SCORES = 1 << 26
 
 def attend(
     query: Float[Tensor, "batch head draw query depth"],
-    pieces: Sequence[Float[Tensor, "2 batch head _ _ depth"]],
+    pieces: Sequence[Rows],
     may_see: Bool[Tensor, "query newest"] | None = None,
 ) -> Float[Tensor, "batch head draw query depth"]:
     """Mix the values of all pieces, oldest first, under one softmax.

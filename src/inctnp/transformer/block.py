@@ -1,6 +1,6 @@
 """One transformer block: pre-norm attention and a pre-norm MLP, each behind a residual.  (Eq. 12, 15)"""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,9 +10,8 @@ from jaxtyping import Bool
 from torch import Tensor, nn
 
 from inctnp.errors import ConfigError
-from inctnp.notation import Tokens
+from inctnp.notation import Rows, Tokens
 from inctnp.transformer.attention import attend
-from inctnp.transformer.cache import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +78,11 @@ class AttentionBlock(nn.Module):
         return projected.reshape(shape).permute(3, 0, 4, 1, 2, 5)
 
 
-def blocks(config: BlockConfig, layers: int) -> Sequence[AttentionBlock]:
-    """A module list of blocks, typed as what it holds."""
-    return cast(Sequence[AttentionBlock], nn.ModuleList(AttentionBlock(config) for _ in range(layers)))
+class Blocks(nn.ModuleList):
+    """So many blocks, each with weights of its own."""
+
+    def __init__(self, config: BlockConfig, layers: int) -> None:
+        super().__init__(AttentionBlock(config) for _ in range(layers))
+
+    def __iter__(self) -> Iterator[AttentionBlock]:
+        return cast(Iterator[AttentionBlock], super().__iter__())

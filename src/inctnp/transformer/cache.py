@@ -9,13 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
+from inctnp.notation import Rows
 from inctnp.transformer.storage import EXACT, Packed, Storage, storage_named
-
-Rows = Float[Tensor, "2 batch head draw point depth"]
-"""Keys and values of one attention, stacked."""
 
 LEAST_CAPACITY = 64
 SHORT = 128

@@ -8,7 +8,7 @@ from jaxtyping import Bool
 from torch import Tensor, nn
 
 from inctnp.notation import Tokens
-from inctnp.transformer.block import BlockConfig, blocks
+from inctnp.transformer.block import BlockConfig, Blocks
 from inctnp.transformer.cache import Append, Cache
 
 
@@ -17,8 +17,8 @@ class InterleavedStack(nn.Module):
 
     def __init__(self, config: BlockConfig, layers: int) -> None:
         super().__init__()
-        self.self_blocks = blocks(config, layers)
-        self.cross_blocks = blocks(config, layers)
+        self.self_blocks = Blocks(config, layers)
+        self.cross_blocks = Blocks(config, layers)
 
     @property
     def layers(self) -> int:

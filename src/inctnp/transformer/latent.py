@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from inctnp.notation import Tokens
-from inctnp.transformer.block import BlockConfig, blocks
+from inctnp.transformer.block import BlockConfig, Blocks
 from inctnp.transformer.cache import Cache
 
 
@@ -14,17 +14,17 @@ class LatentStack(nn.Module):
     def __init__(self, config: BlockConfig, layers: int, latents: int) -> None:
         super().__init__()
         self.latents = nn.Parameter(torch.randn(latents, config.width))
-        self.gather_blocks = blocks(config, layers)
-        self.self_blocks = blocks(config, layers)
-        self.cross_blocks = blocks(config, layers)
+        self.gather_blocks = Blocks(config, layers)
+        self.self_blocks = Blocks(config, layers)
+        self.cross_blocks = Blocks(config, layers)
 
     def encode(self, context: Tokens) -> Cache:
         """What targets will attend to: one set of latents per layer, already projected."""
         latents = self.latents.to(context.dtype).expand(len(context), -1, -1)
         append = Cache(slots=len(self.cross_blocks)).append(latents.shape[1])
-        for layer, gather in enumerate(self.gather_blocks):
+        blocks = zip(self.gather_blocks, self.self_blocks, self.cross_blocks, strict=True)
+        for layer, (gather, think, cross) in enumerate(blocks):
             latents = gather.mix(latents, gather.queries(latents, 1), [gather.keys_values(context, 1)], None)
-            think, cross = self.self_blocks[layer], self.cross_blocks[layer]
             queries, rows = think.read(latents, 1)
             latents = think.mix(latents, queries, [rows], None)
             append.write(layer, cross.keys_values(latents, 1))
