@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from inctnp.generators.random_network import ACTIVATIONS, Architecture, Initialisation, draw_layers, run_networks
+from inctnp.generators.random_network import ACTIVATIONS, INITIALISATIONS, Architecture, draw_layers, run_networks
 
 PLAN = Architecture(
     causal=False,
@@ -41,8 +41,8 @@ def test_activations_in_place_are_the_usual_ones(name: str) -> None:
     assert_close(ACTIVATIONS[name](x.clone()), usual(x))
 
 
-@pytest.mark.parametrize("initialisation", ["absolute", "fan-in", "published"])
-def test_a_network_is_the_formula_it_claims(initialisation: Initialisation) -> None:
+@pytest.mark.parametrize("initialisation", INITIALISATIONS)
+def test_a_network_is_the_formula_it_claims(initialisation: str) -> None:
     plan = change(causal=True, dropout=0.3, weight=0.7)
     causes = torch.randn(3, 40, generator=rng(1))
     features, target = run_networks([plan], causes, initialisation, rng(2))

@@ -7,7 +7,7 @@ target and some its effects; in the others the features are the causes themselve
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from torch import Tensor
 from inctnp.errors import ConfigError
 from inctnp.generators.base import TaskGenerator, check_range, draw_size
 from inctnp.generators.causes import SAMPLINGS, Columns, draw_causes, draw_families, standard_gamma
-from inctnp.generators.random_network import ACTIVATIONS, Architecture, Initialisation, run_networks
+from inctnp.generators.random_network import ACTIVATIONS, INITIALISATIONS, Architecture, run_networks
 from inctnp.task import Task
 
 SCALINGS = ("z-score", "min-max", "symmetric min-max", "max-abs", "robust")
@@ -79,7 +79,7 @@ class TabularPrior(TaskGenerator):
     standard deviation drawn from the same range, as for the other sizes."""
     dropout: float = 0.6
     """Largest share of weights set to 0: it is scaled by a Beta(a, b) with a, b ~ U[0.1, 5], as in TabPFN v1."""
-    initialisation: Initialisation = "absolute"
+    initialisation: str = "absolute"
     """`absolute`: weights N(0, weights²) as in TabPFN v1; `fan-in`: N(0, weights² / inputs), which keeps deep and wide
     networks as smooth as small ones; `published`: U(±1 / sqrt(inputs)) without dropout, which is what the published
     code did, since it drew both and used neither."""
@@ -93,7 +93,7 @@ class TabularPrior(TaskGenerator):
     """How causes are drawn: names in `causes.SAMPLINGS`."""
     scalings: tuple[str, ...] = ("z-score", "max-abs", "robust", *SCALINGS)
     """Names in `SCALINGS`: by default the paper's four in equal shares, min-max going to [0, 1] or to [-1, 1]."""
-    statistics: Literal["context", "task"] = "context"
+    statistics: str = "context"
     """Which rows define clipping, scaling and classes. With `context` no target leaves a trace in the context, as
     when the model is used; `task` takes all rows, as the published code did."""
 
@@ -108,7 +108,7 @@ class TabularPrior(TaskGenerator):
         _check_names("activations", self.activations, tuple(ACTIVATIONS))
         _check_names("samplings", self.samplings, SAMPLINGS)
         _check_names("scalings", self.scalings, SCALINGS)
-        _check_names("initialisation", (self.initialisation,), get_args(Initialisation))
+        _check_names("initialisation", (self.initialisation,), INITIALISATIONS)
         _check_names("statistics", (self.statistics,), ("context", "task"))
 
     def draw(self, rng: torch.Generator) -> Task:
