@@ -177,8 +177,7 @@ def _station_map(axis: "Axes") -> None:
     import pandas as pd
 
     table = pd.read_csv(files.find("stations/hadisd_stations.csv.gz"))
-    inside = [AFRICA_EUROPE.holds(lat, lon) for lat, lon in zip(table.lat, table.lon, strict=True)]
-    here = table[inside]
+    here = table[AFRICA_EUROPE.hold(table.lat.to_numpy(), table.lon.to_numpy())]
     bins = [np.arange(-10, 52.75, 0.75), np.arange(-20, 60.75, 0.75)]
     *_, image = axis.hist2d(here.lon, here.lat, bins=bins, cmap="magma_r", cmin=1, vmax=6)
     axis.figure.colorbar(image, ax=axis, label="stations per 0.75° patch", pad=0.01, shrink=0.8)

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+import numpy as np
+from jaxtyping import Bool, Float
+
 from inctnp.errors import ConfigError, MissingDataError, UnknownNameError
 from inctnp.generators import files
 
@@ -31,8 +34,9 @@ class Region:
         if not (-90 <= self.south < self.north <= 90 and -180 <= self.west < self.east <= 180):
             raise ConfigError(f"A region needs -90 <= south < north <= 90 and -180 <= west < east <= 180, not {self}.")
 
-    def holds(self, lat: float, lon: float) -> bool:
-        return self.south <= lat <= self.north and self.west <= lon <= self.east
+    def hold(self, lat: Float[np.ndarray, " place"], lon: Float[np.ndarray, " place"]) -> Bool[np.ndarray, " place"]:
+        """Which of these places lie inside, the edges included."""
+        return (self.south <= lat) & (lat <= self.north) & (self.west <= lon) & (lon <= self.east)
 
 
 AFRICA_EUROPE = Region(south=-20.0, north=60.0, west=-10.0, east=52.0)

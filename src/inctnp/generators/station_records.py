@@ -28,6 +28,8 @@ EPOCH = np.datetime64("2000-01-01T00:00:00", "s")
 HOUR = 3600
 PLAUSIBLE = (-100.0, 65.0)
 """Degrees Celsius that can have been measured near the ground."""
+Groups = dict[str, Int[np.ndarray, " _"]]
+"""The rows of each station of a table."""
 HADISD_VARIABLES = ("latitude", "longitude", "elevation", "time", "temperatures")
 NO_ELEVATION = -900.0
 """Stations lower than this carry a code for unknown, such as -999."""
@@ -51,7 +53,7 @@ def records(file: StationFile, dropped: Counter[str]) -> Iterator[StationRecord]
     path = file.locate()
     read = _read_folder if path.is_dir() else _read_table
     for record in read(path, file, dropped):
-        if not file.region.holds(record.lat, record.lon):
+        if not file.region.hold(np.array([record.lat]), np.array([record.lon])).all():
             dropped["outside the region"] += len(record.hours)
         elif not np.isfinite(record.elev) or record.elev < NO_ELEVATION:
             dropped["station without elevation"] += len(record.hours)
@@ -93,17 +95,26 @@ def _read_table(path: Path, file: StationFile, dropped: Counter[str]) -> Iterato
     seconds = _seconds(table[file.time], path)
     celsius = _numbers(table, file.value, path)
     place = {name: _numbers(table, name, path) for name in ("lat", "lon", "elev_m")}
-    names, codes = _stations(table, path)
-    order = np.argsort(codes, kind="stable")
-    groups = np.split(order, np.cumsum(np.bincount(codes))[:-1])
-    skip = _twins(place["lat"], place["lon"], groups, file.same_place)
-    for code, rows in enumerate(groups):
-        if code in skip:
-            dropped["station at the place of another"] += len(rows)
-            continue
+    groups = _stations(table, path)
+    lat, lon = _first(place["lat"], groups), _first(place["lon"], groups)
+    inside = file.region.hold(lat, lon)
+    # Far stations go first, for comparing the others takes the square of their number.
+    groups = _keep(groups, inside, "outside the region", dropped)
+    alone = ~_twins(lat[inside], lon[inside], [len(rows) for rows in groups.values()], file.same_place)
+    for name, rows in _keep(groups, alone, "station at the place of another", dropped).items():
         hours, values = tidy(seconds[rows], celsius[rows], dropped)
-        lat, lon, elev = (float(column[rows[0]]) for column in place.values())
-        yield StationRecord(station=str(names[code]), lat=lat, lon=lon, elev=elev, hours=hours, celsius=values)
+        north, east, elev = (float(column[rows[0]]) for column in place.values())
+        yield StationRecord(station=name, lat=north, lon=east, elev=elev, hours=hours, celsius=values)
+
+
+def _first(column: Float[np.ndarray, " row"], groups: Groups) -> Float[np.ndarray, " station"]:
+    """What the first row of each station says."""
+    return column[[int(rows[0]) for rows in groups.values()]]
+
+
+def _keep(groups: Groups, stays: Bool[np.ndarray, " station"], reason: str, dropped: Counter[str]) -> Groups:
+    dropped[reason] += sum(len(rows) for rows, kept in zip(groups.values(), stays, strict=True) if not kept)
+    return {name: rows for (name, rows), kept in zip(groups.items(), stays, strict=True) if kept}
 
 
 def _load_table(path: Path, columns: list[str]) -> "pd.DataFrame":
@@ -121,12 +132,14 @@ def _load_table(path: Path, columns: list[str]) -> "pd.DataFrame":
     return table[columns]
 
 
-def _stations(table: "pd.DataFrame", path: Path) -> tuple[list[str], Int[np.ndarray, " row"]]:
+def _stations(table: "pd.DataFrame", path: Path) -> Groups:
+    """The rows of each station, in their order in the file."""
     codes, names = table["station_id"].factorize(sort=True)
     if (codes < 0).any():
         row = int(np.flatnonzero(codes < 0)[0])
         raise DataError(f"Column station_id of {path.name} is empty in row {row}. Complete or remove that row.")
-    return [str(name) for name in names], np.asarray(codes)
+    groups = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    return {str(name): rows for name, rows in zip(names, groups, strict=True)}
 
 
 def _seconds(column: "pd.Series[Any]", path: Path) -> Int[np.ndarray, " row"]:
@@ -150,22 +163,15 @@ def _numbers(table: "pd.DataFrame", name: str, path: Path) -> Float[np.ndarray, 
 
 
 def _twins(
-    lat: Float[np.ndarray, " row"],
-    lon: Float[np.ndarray, " row"],
-    groups: list[Int[np.ndarray, " _"]],
-    limit: float,
-) -> set[int]:
+    lat: Float[np.ndarray, " station"], lon: Float[np.ndarray, " station"], rows: list[int], limit: float
+) -> Bool[np.ndarray, " station"]:
     """Stations at the place of one with more observations, as happens where two archives were merged."""
-    if limit <= 0:
-        return set()
-    first = np.array([rows[0] for rows in groups])
-    lats, lons = lat[first], lon[first]
-    kept = np.zeros(len(groups), dtype=bool)
-    for code in np.argsort([-len(rows) for rows in groups], kind="stable").tolist():
-        north = np.abs(lats - lats[code])
-        east = np.abs(lons - lons[code]) * np.cos(np.radians(lats[code]))
+    kept = np.zeros(len(rows), dtype=bool)
+    for code in np.argsort([-count for count in rows], kind="stable").tolist():
+        north = np.abs(lat - lat[code])
+        east = np.abs(lon - lon[code]) * np.cos(np.radians(lat[code]))
         kept[code] = not np.any(kept & (north < limit) & (east < limit))
-    return set(np.flatnonzero(~kept).tolist())
+    return ~kept
 
 
 # ---- HadISD ----------------------------------------------------------------------------------------------------------
