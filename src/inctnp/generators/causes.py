@@ -109,7 +109,7 @@ def draw_families(sampling: Int[Tensor, " column"], rng: torch.Generator) -> Int
 def standard_gamma(shape: Float[Tensor, "column 1"], points: int, rng: torch.Generator) -> Columns:
     """Gamma variables of unit scale: Marsaglia and Tsang's method at shape + 1, brought down by U ** (1 / shape).
 
-    Vectorised over columns, it takes 21 ns a number on one core where `torch._standard_gamma` takes 52.
+    Vectorised over columns, it takes 26 ns a number on one core where `torch._standard_gamma` takes 35.
     """
     raised = shape + 2 / 3
     value, accepted = _propose(raised.expand(-1, points), rng)
