@@ -47,13 +47,11 @@ def _gp(setting: str, families: tuple[str, ...], longest: int, epochs: int, rate
             precision="32-true",
         )
         longer = 1.1 if longest == 64 else 1.25
-        own = replace(data, shared_kernel=False)
-        short = replace(own, batch_size=32, context=(1, min(64, longest)), targets=32)
         fast = replace(
             paper,
-            phases=(Phase(share=0.6, data=short), Phase(share=0.4, data=own)),
+            phases=(Phase(share=1.0, data=replace(data, shared_kernel=False)),),
             steps=40 * EPOCH,
-            optimisation=Optimisation(rate=1e-3, muon_rate=0.005, warmup=0.02, floor=0.0),
+            optimisation=Optimisation(rate=1e-3, muon_rate=0.004, schedule="trapezoid", warmup=0.02, floor=0.0),
             precision="bf16-mixed",
         )
         return {"fast": fast, "paper": paper, "compute-equal": replace(paper, steps=round(longer * paper.steps))}

@@ -47,14 +47,18 @@ def _plain(query: Tensor, rows: Tensor, may_see: Tensor | None) -> Tensor:
     """Two matrix products: fastest for one query and for short sequences, where calls cost more than bytes."""
     q = query.flatten(0, 2)
     key, value = rows.flatten(1, 3).unbind(0)
-    scale = 1 / math.sqrt(q.shape[-1])
-    if may_see is not None and may_see.shape[-1] == key.shape[-2]:
-        bias = torch.zeros(may_see.shape, dtype=q.dtype, device=q.device).masked_fill_(~may_see, -math.inf)
-        scores = torch.baddbmm(bias, q, key.mT, alpha=scale)
-    else:
-        scores = torch.bmm(q * scale, key.mT)
-        _hide(scores, may_see)
+    bias = _hidden(may_see, key.shape[-2], q)
+    scores = torch.baddbmm(bias, q, key.mT, beta=0.0 if may_see is None else 1.0, alpha=q.shape[-1] ** -0.5)
     return torch.bmm(torch.softmax(scores, dim=-1), value).view(query.shape)
+
+
+def _hidden(may_see: Tensor | None, keys: int, like: Tensor) -> Tensor:
+    """What is added to the scores: minus infinity where a query may not look."""
+    if may_see is None:
+        return like.new_empty(1)
+    bias = like.new_zeros(may_see.shape[0], keys)
+    bias[:, keys - may_see.shape[1] :].masked_fill_(~may_see, -math.inf)
+    return bias
 
 
 def _fused(query: Tensor, rows: Tensor, may_see: Tensor | None) -> Tensor:
@@ -62,8 +66,7 @@ def _fused(query: Tensor, rows: Tensor, may_see: Tensor | None) -> Tensor:
     q, (key, value) = query.flatten(1, 2), rows.flatten(2, 3).unbind(0)
     if may_see is None:
         return F.scaled_dot_product_attention(q, key, value).view(query.shape)
-    bias = torch.zeros(q.shape[-2], key.shape[-2], dtype=q.dtype, device=q.device)
-    _hide(bias, may_see)
+    bias = _hidden(may_see, key.shape[-2], q)
     return F.scaled_dot_product_attention(q, key, value, attn_mask=bias).view(query.shape)
 
 
@@ -71,7 +74,8 @@ def _merged(query: Tensor, pieces: Sequence[Tensor], may_see: Tensor | None) -> 
     """Scores of every piece side by side, one softmax, then each piece's values."""
     query = query / math.sqrt(query.shape[-1])
     scores = torch.cat([_scores(query, piece[0]) for piece in pieces], dim=-1)
-    _hide(scores, may_see)
+    if may_see is not None:
+        scores = scores + _hidden(may_see, scores.shape[-1], scores)
     weights = torch.softmax(scores, dim=-1).split([piece.shape[-2] for piece in pieces], dim=-1)
     mixed = _mix(weights[0], pieces[0][1])
     for weight, piece in zip(weights[1:], pieces[1:], strict=True):
@@ -89,9 +93,3 @@ def _mix(weight: Tensor, value: Tensor) -> Tensor:
     if value.shape[2] == weight.shape[2]:
         return weight @ value
     return (weight.flatten(2, 3) @ value.squeeze(2)).unflatten(2, weight.shape[2:4])
-
-
-def _hide(scores: Tensor, may_see: Tensor | None) -> None:
-    """Minus infinity, in place, where the newest rows may not be seen."""
-    if may_see is not None:
-        scores[..., -may_see.shape[-1] :].masked_fill_(~may_see, -math.inf)

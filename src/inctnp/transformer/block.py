@@ -51,17 +51,14 @@ class AttentionBlock(nn.Module):
 
     def read(self, tokens: Tokens, draws: int) -> tuple[Tensor, Rows]:
         """Queries of these tokens, and their own keys and values."""
-        projected = self.project(self.norm1(tokens))
-        queries, keys_values = projected.split((self.width, 2 * self.width), dim=-1)
-        return self._heads(queries, draws).squeeze(0), self._heads(keys_values, draws)
+        queries, keys_values = self.project(self.norm1(tokens)).split((self.width, 2 * self.width), dim=-1)
+        return self._heads(queries, draws), self._pairs(keys_values, draws)
 
     def queries(self, tokens: Tokens, draws: int) -> Tensor:
-        weight = self.project.weight[: self.width]
-        return self._heads(F.linear(self.norm1(tokens), weight), draws).squeeze(0)
+        return self._heads(F.linear(self.norm1(tokens), self.project.weight[: self.width]), draws)
 
     def keys_values(self, tokens: Tokens, draws: int) -> Rows:
-        weight = self.project.weight[self.width :]
-        return self._heads(F.linear(self.norm1(tokens), weight), draws)
+        return self._pairs(F.linear(self.norm1(tokens), self.project.weight[self.width :]), draws)
 
     def mix(
         self, tokens: Tokens, queries: Tensor, pieces: Sequence[Rows], may_see: Bool[Tensor, "query newest"] | None
@@ -72,9 +69,15 @@ class AttentionBlock(nn.Module):
         return tokens + self.down(torch.relu(self.up(self.norm2(tokens))))
 
     def _heads(self, projected: Tensor, draws: int) -> Tensor:
-        """[batch·draw, point, part·width] to [part, batch, head, draw, point, depth]."""
-        batch_draw, points, size = projected.shape
-        shape = (batch_draw // draws, draws, points, size // self.width, self.heads, self.width // self.heads)
+        """[batch·draw, point, width] to [batch, head, draw, point, depth]."""
+        batch_draw, points, width = projected.shape
+        shape = (batch_draw // draws, draws, points, self.heads, width // self.heads)
+        return projected.reshape(shape).permute(0, 3, 1, 2, 4)
+
+    def _pairs(self, projected: Tensor, draws: int) -> Rows:
+        """[batch·draw, point, 2·width] to [2, batch, head, draw, point, depth]."""
+        batch_draw, points, both = projected.shape
+        shape = (batch_draw // draws, draws, points, 2, self.heads, both // (2 * self.heads))
         return projected.reshape(shape).permute(3, 0, 4, 1, 2, 5)
 
 

@@ -64,6 +64,8 @@ class Cache:
     storage: Storage = EXACT
     draws: int = 1
     """Continuations followed side by side; they share every view that has one draw."""
+    room: int = 0
+    """Rows for which the next append starts a block of its own, however much is free behind the last view."""
     views: tuple[View, ...] = ()
 
     def __len__(self) -> int:
@@ -74,6 +76,8 @@ class Cache:
         if torch.is_grad_enabled():
             # In-place writes would corrupt the graph.
             return self.overlay(points)
+        if self.room:
+            return self._on(self.views, Block(self.slots, max(self.room, points)), points)
         if not self.views:
             return self.overlay(points)
         last = self.views[-1]
@@ -103,9 +107,9 @@ class Cache:
                 rows -= view.length
         return replace(self, views=tuple(views))
 
-    def branch(self, draws: int) -> Self:
-        """The same past, about to be continued in `draws` different ways."""
-        return replace(self, draws=draws)
+    def branch(self, draws: int, rows: int) -> Self:
+        """The same past, about to be continued in `draws` different ways by so many rows; its buffers stay untouched."""
+        return replace(self, draws=draws, room=max(1, rows))
 
     def pieces(self, slot: int, dtype: torch.dtype) -> list[Rows]:
         """Keys and values of one attention, oldest first, ready for `attend`."""
@@ -158,7 +162,7 @@ class Append:
     def __init__(self, before: Cache, kept: Sequence[View], last: View, points: int) -> None:
         self._last = last
         grown = replace(last, length=last.length + points)
-        self._after = replace(before, views=(*kept, grown))
+        self._after = replace(before, views=(*kept, grown), room=0)
 
     @property
     def draws(self) -> int:
