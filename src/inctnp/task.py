@@ -41,6 +41,12 @@ class Task:
                     f"The {side} of a task has inputs {tuple(x.shape)} and outputs {tuple(y.shape)}: "
                     "every axis but the last must agree."
                 )
+        for c, t, what in ((self.xc, self.xt, "inputs"), (self.yc, self.yt, "outputs")):
+            if c.shape[:-2] != t.shape[:-2] or c.shape[-1] != t.shape[-1]:
+                raise ShapeError(
+                    f"A task has context {what} {tuple(c.shape)} and target {what} {tuple(t.shape)}: "
+                    "every axis but the number of points must agree."
+                )
 
     @property
     def batch(self) -> torch.Size:

@@ -86,7 +86,7 @@ def sample_jointly(
     xt = xt.expand(draws, *xt.shape)
     order = _random_orders(xt, generator) if random_order else None
     visited = xt if order is None else _rearrange(xt, order)
-    state = model.rollout(context, draws)
+    state = model.rollout(context, draws, visited.shape[-2])
     predictives = [model.first(state, visited[..., :1, :])]
     values = [predictives[0].sample(generator)]
     for i in range(1, visited.shape[-2]):

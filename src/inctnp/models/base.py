@@ -80,8 +80,8 @@ class NeuralProcess(nn.Module, ABC):
         """The predictive of each target given the context and the true targets before it.  (Eq. 2)"""
 
     @abstractmethod
-    def rollout(self, context: Any, draws: int) -> Any:
-        """A state from which `draws` continuations can be followed side by side; batch `(draws, *batch)`."""
+    def rollout(self, context: Any, draws: int, points: int) -> Any:
+        """A state from which `draws` continuations of `points` targets are followed; batch `(draws, *batch)`."""
 
     @abstractmethod
     def step(self, state: Any, x: Inputs, y: Outputs, xt: Inputs) -> tuple[Any, Predictive]:
@@ -161,9 +161,12 @@ def require_exact(name: str, storage: str) -> None:
 
 def batch_shape(batch: int | Sequence[int]) -> torch.Size:
     """A batch given as a number or a shape, as a shape."""
-    return torch.Size((batch,) if isinstance(batch, int) else batch)
+    shape = torch.Size((batch,) if isinstance(batch, int) else batch)
+    if min(shape, default=1) < 1:
+        raise ShapeError(f"A batch needs at least one task or stream, not {list(shape)}; batch=() is a single one.")
+    return shape
 
 
 def flat(x: Tensor) -> Tensor:
     """[*batch, points, features] with the batch as one axis."""
-    return x.reshape(-1, *x.shape[-2:])
+    return x.reshape(x.shape[:-2].numel(), *x.shape[-2:])

@@ -82,11 +82,13 @@ class CNP(NeuralProcess):
 
     def conditionals(self, context: RunningSum, xt: Inputs, yt: Outputs) -> Predictive:
         self.check(context.batch, xt, yt)
+        if xt.shape[-2] == 0:
+            return self.query(context, xt)
         added = self._embed(xt, yt).cumsum(dim=-2)
         before = context.total.unsqueeze(-2) + torch.cat([torch.zeros_like(added[..., :1, :]), added[..., :-1, :]], -2)
         return self._decode(before, context.count + torch.arange(xt.shape[-2], device=xt.device), xt)
 
-    def rollout(self, context: RunningSum, draws: int) -> RunningSum:
+    def rollout(self, context: RunningSum, draws: int, points: int) -> RunningSum:
         return replace(context, total=context.total.expand(draws, *context.total.shape))
 
     def first(self, state: RunningSum, xt: Inputs) -> Predictive:

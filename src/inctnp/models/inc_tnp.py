@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from inctnp.errors import EmptyContextError
-from inctnp.models.base import NeuralProcess, batch_shape
+from inctnp.models.base import NeuralProcess, batch_shape, flat
 from inctnp.models.config import ModelConfig
 from inctnp.models.objectives import prefix_nll, target_nll
 from inctnp.notation import Inputs, Outputs, Tokens
@@ -60,9 +60,9 @@ class CachedContext:
     def truncate(self, points: int) -> Self:
         return replace(self, cache=self.cache.truncate(points + self.prior_rows))
 
-    def branch(self, draws: int) -> Self:
-        """The same past for each of several continuations."""
-        return replace(self, cache=self.cache.branch(draws), draws=draws)
+    def branch(self, draws: int, points: int) -> Self:
+        """The same past for each of several continuations, the last of whose points nobody looks at."""
+        return replace(self, cache=self.cache.branch(draws, points - 1), draws=draws)
 
     def followed_by(self, cache: Cache) -> Self:
         return replace(self, cache=cache)
@@ -71,7 +71,7 @@ class CachedContext:
         """[*batch, points, features] to [batch, points, features], draws of one context next to each other."""
         if self.draws:
             x = x.movedim(0, -3)
-        return x.reshape(-1, *x.shape[-2:])
+        return flat(x)
 
     def unflat(self, tokens: Tensor) -> Tensor:
         """The way back from `flat`."""
@@ -137,7 +137,7 @@ class IncTNP(NeuralProcess):
         self.check(context.batch, xt, yt)
         self._require_rows(context)
         known = xt.shape[-2] - 1
-        if known == 0:
+        if known < 1:
             return self.query(context, xt)
         seen = self.embed.seen(context.flat(xt[..., :-1, :]), context.flat(yt[..., :-1, :]))
         asked = self.embed.asked(context.flat(xt))
@@ -158,6 +158,11 @@ class IncTNP(NeuralProcess):
         if self.prior is not None:
             seen = torch.cat([self._prior(len(seen)).to(seen.dtype), seen], dim=1)
         rows = seen.shape[1]
+        if rows < 1 or x.shape[-2] < 1:
+            raise EmptyContextError(
+                f"Dense training predicts every point from those before it, and {x.shape[-2]} points leave none to "
+                "predict: give two or more, or one to a model with a prior token."
+            )
         asked = self.embed.asked(flat_x[:, -rows:])
         if torch.is_autocast_enabled("cpu"):
             # Rows behind the last are seen by nobody; they make the low-precision products up to three times faster.
@@ -166,9 +171,9 @@ class IncTNP(NeuralProcess):
         targets = self.stack(plain.cache.overlay(seen.shape[1]), seen, asked, mask, mask)
         return self.decoder(plain.unflat(targets[:, :rows]))
 
-    def rollout(self, context: CachedContext, draws: int) -> CachedContext:
+    def rollout(self, context: CachedContext, draws: int, points: int) -> CachedContext:
         self._require_rows(context)
-        return context.branch(draws)
+        return context.branch(draws, points)
 
     def first(self, state: CachedContext, xt: Inputs) -> Predictive:
         return self.query(state, xt)

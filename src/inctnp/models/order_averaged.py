@@ -40,6 +40,7 @@ class OrderAveraged:
     def extend(self, context: Any, x: Inputs, y: Outputs) -> Any:
         """The context with more points, in an order of its own for each part of the mixture."""
         x, y = self._repeat(x), self._repeat(y)
+        self.model.check(context.batch, x, y)
         order = torch.rand(x.shape[:-1], generator=self.generator, device=x.device).argsort(dim=-1).unsqueeze(-1)
         return self.model.extend(context, x.gather(-2, order.expand_as(x)), y.gather(-2, order.expand_as(y)))
 

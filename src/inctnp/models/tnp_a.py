@@ -61,7 +61,7 @@ class TNPA(NeuralProcess):
         self.check(context.batch, xt, yt)
         cache = self._encoding(context)
         observed = xt.shape[-2] - 1
-        if observed == 0:
+        if observed < 1:
             return self._asked(CachedContext(context.batch, cache), xt)
         seen = self.embed.seen(flat(xt[..., :-1, :]), flat(yt[..., :-1, :]), OBSERVED)
         queried = self.embed.asked(flat(xt), QUERIED)
@@ -81,8 +81,8 @@ class TNPA(NeuralProcess):
         encoded = self.stack.one_sequence(torch.cat(tokens, dim=1), one_sequence_mask(len(context), targets))
         return self.decoder(encoded[:, -targets:].view(*xt.shape[:-1], -1))
 
-    def rollout(self, context: KeptPoints, draws: int) -> CachedContext:
-        return CachedContext(context.batch, self._encoding(context)).branch(draws)
+    def rollout(self, context: KeptPoints, draws: int, points: int) -> CachedContext:
+        return CachedContext(context.batch, self._encoding(context)).branch(draws, points)
 
     def first(self, state: CachedContext, xt: Inputs) -> Predictive:
         return self._asked(state, xt)

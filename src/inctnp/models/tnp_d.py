@@ -60,13 +60,15 @@ class TNPD(NeuralProcess):
     def conditionals(self, context: KeptPoints, xt: Inputs, yt: Outputs) -> Predictive:
         """Bidirectional attention leaves no choice: the context is encoded again for every target."""
         self.check(context.batch, xt, yt)
+        if xt.shape[-2] == 0:
+            return self.query(context, xt)
         parts: list[tuple[Tensor, ...]] = []
         for i in range(xt.shape[-2]):
             before = context.extended(xt[..., :i, :], yt[..., :i, :])
             parts.append(self.query(before, xt[..., i : i + 1, :]).components())
         return Mixture(*(torch.cat(part, dim=-2) for part in zip(*parts, strict=True)))
 
-    def rollout(self, context: KeptPoints, draws: int) -> KeptPoints:
+    def rollout(self, context: KeptPoints, draws: int, points: int) -> KeptPoints:
         return context.repeated(draws)
 
     def first(self, state: KeptPoints, xt: Inputs) -> Predictive:

@@ -40,7 +40,10 @@ def save_pretrained(
 
 
 def from_pretrained(directory: str | Path) -> NeuralProcess:
-    """The model in a folder, in eval mode and float32; refused if the weights are not those that were saved."""
+    """The model in a folder, in eval mode; refused if the weights are not those that were saved.
+
+    In float32, or in float64 if it was saved so: narrower weights are widened, none are narrowed.
+    """
     directory = Path(directory)
     described = read_config(directory)
     try:
@@ -53,7 +56,12 @@ def from_pretrained(directory: str | Path) -> NeuralProcess:
             "Get both from the same place again."
         )
     model = build(config_from(described["model"]))
-    model.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
+    if any(tensor.dtype == torch.float64 for tensor in tensors.values()):
+        model.double()
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise StateError(f"The weights in {directory} do not fit the settings beside them: {error}") from error
     return model.eval()
 
 

@@ -106,7 +106,8 @@ class Window(Memory):
 
     def rollback(self, to: int) -> Self:
         dropped = self.seen - to
-        if self.changed and dropped > self.since:
+        # The row that brought the change-over cannot be undone either: before it, the older rows were still held.
+        if self.changed and dropped >= self.since:
             raise RollbackError(
                 f"Row {to} lies before row {self.seen - self.since}, when the window of {self.max_points} points let "
                 "older rows go. Use a larger max_points, or keep_rows=True."

@@ -79,10 +79,11 @@ class Stream:
         """Learn one row or many; nothing is learned if any of them is refused."""
         xs, _ = self._inputs(x)
         ys = self._outputs(y, xs)
-        with torch.no_grad():
+        # Tensors made in inference mode could not be written to outside of it.
+        with torch.inference_mode(False), torch.no_grad():
             self._memory = self._memory.observe(self.model, xs, ys)
-        if self.keep_rows:
-            self._x, self._y = torch.cat([self._x, xs], dim=-2), torch.cat([self._y, ys], dim=-2)
+            if self.keep_rows:
+                self._x, self._y = torch.cat([self._x, xs], dim=-2), torch.cat([self._y, ys], dim=-2)
 
     def predict(self, x: Rows) -> Predictive:
         """The predictive of one row, or of many, each on its own."""
@@ -118,12 +119,14 @@ class Stream:
         """Forget every row after the first `to`, exactly as if they had never come."""
         if not 0 <= to <= len(self):
             raise RollbackError(f"Cannot roll back to row {to}: this stream has seen rows 0 to {len(self)}.")
+        if to == len(self):
+            return
         try:
             self._memory = self._memory.rollback(to)
         except RollbackError:
             if not self.keep_rows:
                 raise
-            with torch.no_grad():
+            with torch.inference_mode(False), torch.no_grad():
                 self._memory = self._fresh().observe(self.model, self._x[..., :to, :], self._y[..., :to, :])
         self._x, self._y = self._x[..., :to, :], self._y[..., :to, :]
 
@@ -199,8 +202,12 @@ class Stream:
         """Outcomes as `[*batch, rows, dim_y]`; one output needs no axis of its own."""
         ys = self._tensor(y, "y")
         dim_y, rows = self.model.config.dim_y, xs.shape[-2]
-        wanted = (*self.batch, rows, dim_y)
-        if ys.numel() != xs.shape[:-1].numel() * dim_y or ys.ndim > len(wanted):
+        wanted = torch.Size((*self.batch, rows, dim_y))
+        # Only axes of one may be left out: guessing at more would let a transposed table through.
+        short = {wanted} | ({wanted[:-1]} if dim_y == 1 else set())
+        if rows == 1:
+            short |= {torch.Size((*self.batch, dim_y))} | ({self.batch} if dim_y == 1 else set())
+        if ys.shape not in short:
             raise ShapeError(
                 f"y must have {dim_y} value{'s' * (dim_y > 1)} for each of the {rows} row{'s' * (rows != 1)} of x "
                 f"(shape {list(wanted)}), not shape {list(ys.shape)}."
@@ -211,7 +218,7 @@ class Stream:
 
     def _tensor(self, values: Rows, name: str) -> Tensor:
         try:
-            tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
+            tensor = values if isinstance(values, Tensor) else _as_tensor(values)
         except (TypeError, ValueError) as error:
             raise DtypeError(f"{name} must be numbers in a tensor, an array or a list: {error}") from error
         if tensor.is_complex():
@@ -234,6 +241,14 @@ class Stream:
 
 BUFFERS = 4
 """Rows of room per point kept under a policy: two contexts, each in a buffer that may be half empty."""
+
+
+def _as_tensor(values: Rows) -> Tensor:
+    array = np.asarray(values)
+    # Torch refuses reversed arrays and warns of read-only ones, and pandas hands out both.
+    if not array.flags.writeable or any(stride < 0 for stride in array.strides):
+        array = array.copy()
+    return torch.as_tensor(array)
 
 
 def _only_point(values: Tensor) -> Tensor:

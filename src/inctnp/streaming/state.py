@@ -55,9 +55,15 @@ def write_snapshot(path: Path, snapshot: Snapshot) -> Path:
     """Write atomically: whoever reads the file finds the state before or the state after, never half of it."""
     tensors = {"x": snapshot.x.contiguous(), "y": snapshot.y.contiguous()}
     contexts: dict[str, Any] = {}
+    written: dict[int, str] = {}
     for name, context in snapshot.memory.held().items():
         if context is None:
             continue
+        if id(context) in written:
+            # Who shares a block with whom decides where later rows go, and so how sums are rounded.
+            contexts[name] = {"same_as": written[id(context)]}
+            continue
+        written[id(context)] = name
         contexts[name], parts = context.state()
         tensors.update({f"{name}/{key}": part for key, part in parts.items()})
     tensors.update({f"rows/{name}": rows.contiguous() for name, rows in snapshot.memory.rows().items()})
@@ -65,7 +71,7 @@ def write_snapshot(path: Path, snapshot: Snapshot) -> Path:
         "format": FORMAT,
         "version": VERSION,
         "model": snapshot.model.identity,
-        "config": dataclasses.asdict(snapshot.model.config),
+        "config": _plain(snapshot.model),
         "weights": weights_hash(snapshot.model),
         "dtype": str(snapshot.model.dtype),
         "settings": snapshot.settings,
@@ -87,14 +93,19 @@ def read_snapshot(path: Path, model: NeuralProcess | None) -> Restored:
         if not header["model"]:
             raise StateError(f"{path} was saved by a model without a name: load that model and pass it as model=.")
         model = load(header["model"]).to(getattr(torch, header["dtype"].removeprefix("torch.")))
-    if weights_hash(model) != header["weights"]:
+    if weights_hash(model) != header["weights"] or _plain(model) != header["config"]:
         raise StateError(
-            f"{path} belongs to a model with other weights ({header['config']['name']}, {header['weights'][:12]}…). "
-            "Load the model it was saved with, in the same precision, and pass it as model=."
+            f"{path} belongs to a model with other weights or settings "
+            f"({header['config']['name']}, {header['weights'][:12]}…). Load the model it was saved with, in the same "
+            "precision, and pass it as model=."
         )
     contexts = {
-        name: model.restore(numbers, _under(f"{name}/", tensors)) for name, numbers in header["contexts"].items()
+        name: model.restore(numbers, _under(f"{name}/", tensors))
+        for name, numbers in header["contexts"].items()
+        if "same_as" not in numbers
     }
+    aliases = {name: numbers["same_as"] for name, numbers in header["contexts"].items() if "same_as" in numbers}
+    contexts.update({name: contexts[other] for name, other in aliases.items()})
     rows = _under("rows/", tensors)
     return Restored(model, header["settings"], contexts, header["numbers"], rows, tensors["x"], tensors["y"])
 
@@ -115,11 +126,17 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise StateError(f"{path} is a safetensors file, but not a saved stream.") from error
     if kind != FORMAT:
         raise StateError(f"{path} holds {kind!r}, not a saved stream ({FORMAT!r}).")
-    if version > VERSION:
+    if not isinstance(version, int) or version > VERSION:
         raise StateError(f"{path} has format version {version}; this release reads up to {VERSION}. Upgrade inctnp.")
     if metadata.get("sha256") != _seal(metadata["header"], tensors):
         raise StateError(f"{path} was changed after it was saved: its checksum does not match. Use another copy.")
     return header, tensors
+
+
+def _plain(model: NeuralProcess) -> dict[str, Any]:
+    """Settings as JSON gives them back."""
+    plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(model.config)))
+    return plain
 
 
 def _seal(header: str, tensors: dict[str, Tensor]) -> str:

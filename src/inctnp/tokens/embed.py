@@ -41,8 +41,11 @@ class PointEmbedder(nn.Module):
 
     def asked(self, x: Float[Tensor, "batch point dim_x"], flag: float = 1.0) -> Tokens:
         """Points whose output is to be predicted."""
-        return self._embed(x, x.new_zeros(*x.shape[:-1], self.dim_y), flag)
+        # In the type of the weights: times may come in float64 to a model that is not.
+        unknown = torch.zeros(*x.shape[:-1], self.dim_y, dtype=next(self.parameters()).dtype, device=x.device)
+        return self._embed(x, unknown, flag)
 
     def _embed(self, x: Tensor, y: Tensor, flag: float) -> Tokens:
         features = x if self.fourier is None else self.fourier(x)
-        return self.net(torch.cat([features, y, x.new_full((*x.shape[:-1], 1), flag)], dim=-1))
+        told = y.new_full((*x.shape[:-1], 1), flag)
+        return self.net(torch.cat([features.to(y.dtype), y, told], dim=-1))

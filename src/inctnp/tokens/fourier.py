@@ -16,6 +16,8 @@ def wavelengths(shortest: float, longest: float, count: int) -> tuple[float, ...
     >>> [round(w, 6) for w in wavelengths(1, 100, 3)]
     [1.0, 10.0, 100.0]
     """
+    if not 0 < shortest <= longest or count < 2:
+        raise ConfigError(f"{count} wavelengths from {shortest} to {longest}: at least two, positive and increasing.")
     low, high = math.log(shortest), math.log(longest)
     return tuple(math.exp(low + (high - low) * i / (count - 1)) for i in range(count))
 

@@ -108,7 +108,7 @@ class Cache:
         return replace(self, views=tuple(views))
 
     def branch(self, draws: int, rows: int) -> Self:
-        """The same past, about to be continued in `draws` different ways by so many rows; its buffers stay untouched."""
+        """The same past, about to be continued in `draws` ways by so many rows; its buffers stay untouched."""
         return replace(self, draws=draws, room=max(1, rows))
 
     def pieces(self, slot: int, dtype: torch.dtype) -> list[Rows]:
