@@ -43,3 +43,41 @@ def train(
 
     typer.echo(f"run {where}")
     Training(recipe=chosen, directory=where, tell=tell).run()
+@app.command()
+def demo(
+    picture: Annotated[Path, typer.Option(help="Where to draw one of the streams.")] = Path("inctnp-demo.png"),
+) -> None:
+    """Stream functions the model has never seen and compare each prediction with the exact posterior's."""
+    import torch
+    from rich.console import Console
+    from rich.table import Table
+
+    from inctnp.demo import STREAMS, demonstrate, draw
+
+    # One row is too little work to share; waiting for a second thread on a busy machine costs a hundredfold.
+    torch.set_num_threads(1)
+    shown = demonstrate()
+    table = Table(title=f"{STREAMS} streams, every row predicted before it is learned")
+    for column in ("rows", "log score", "best possible", "inside 90 % interval"):
+        table.add_column(column, justify="right")
+    for stage in shown.stages:
+        scores = f"{stage.log_score:+.3f}", f"{stage.best_log_score:+.3f}", f"{stage.coverage:.1%}"
+        table.add_row(f"{stage.first + 1}-{stage.last + 1}", *scores)
+    console = Console()
+    console.print(table)
+    console.print(f"One stream alone: {shown.seconds_per_row * 1e3:.2f} ms to predict and learn a row.")
+    draw(picture)
+    console.print(f"Picture: {picture}")
+
+
+@app.command()
+def models() -> None:
+    """List the models that ship with the package."""
+    from inctnp.pretrained.registry import HOME, names
+    from inctnp.pretrained.weights import read_config
+
+    for name in names():
+        about = read_config(HOME / name)["about"]
+        held_out = about.get("held_out", {})
+        gap = f"  gap to the optimum {held_out['gap']:.4f}" if "gap" in held_out else ""
+        typer.echo(f"{name}  {about.get('steps', '?')} steps  held-out {held_out.get('log_likelihood', '?')}{gap}")

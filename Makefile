@@ -1,0 +1,33 @@
+# One command each: `make demo` sets up and runs the main job, `make test` sets up and runs every check.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+export OMP_NUM_THREADS ?= 2
+
+.PHONY: demo test check slow bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/inctnp demo
+
+test: $(VENV)/.installed check
+
+check:
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/pytest -q
+
+slow: $(VENV)/.installed
+	$(BIN)/pytest -q -m slow
+
+bench: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.streaming
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist site
