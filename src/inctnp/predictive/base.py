@@ -1,5 +1,6 @@
 """What every prediction can be asked, whatever its shape."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Self
@@ -7,6 +8,10 @@ from typing import Self
 import torch
 from jaxtyping import Float
 from torch import Tensor
+
+from inctnp.errors import ConfigError
+
+HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 Values = Float[Tensor, "*point dim_y"]
 """One number for every output of every point."""
@@ -62,3 +67,10 @@ class Predictive(ABC):
         """The central interval that holds the outcome with probability `level`."""
         tail = (1 - level) / 2
         return self.quantile(tail), self.quantile(1 - tail)
+
+
+def standard_quantile(level: float) -> float:
+    """The quantile of the standard normal distribution."""
+    if not 0 <= level <= 1:
+        raise ConfigError(f"A level is a probability between 0 and 1, not {level}.")
+    return torch.special.ndtri(torch.tensor(level, dtype=torch.float64)).item()

@@ -10,10 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from inctnp.errors import ConfigError
-from inctnp.predictive.base import Predictive, Values
+from inctnp.predictive.base import HALF_LOG_2PI, Predictive, Values, standard_quantile
 from inctnp.predictive.mixture import Mixture
 
-HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 LEAST_RAW = -30.0
 """Raw deviations are cut off here: e^-15 is the least standard deviation, and its gradients stay finite."""
 
@@ -54,7 +53,7 @@ class Gaussian(Predictive):
         return self.scale * (z * (2 * torch.special.ndtr(z) - 1) + 2 * density - 1 / math.sqrt(math.pi))
 
     def quantile(self, level: float) -> Values:
-        z = torch.special.ndtri(torch.tensor(level, dtype=torch.float64)).item()
+        z = standard_quantile(level)
         return self.location + z * self.scale
 
     def sample(self, generator: torch.Generator | None = None) -> Values:

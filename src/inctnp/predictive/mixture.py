@@ -8,9 +8,8 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from inctnp.predictive.base import Predictive, Values
+from inctnp.predictive.base import HALF_LOG_2PI, Predictive, Values, standard_quantile
 
-HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 BISECTIONS = 80
 """Halvings of the bracket around a quantile: more than float64 can tell apart."""
 
@@ -60,7 +59,7 @@ class Mixture(Predictive):
 
     def quantile(self, level: float) -> Values:
         """By bisection between the least and the largest quantile of the parts, which bracket it."""
-        z = torch.special.ndtri(torch.tensor(level, dtype=torch.float64)).item()
+        z = standard_quantile(level)
         edges = self.means + z * self.stddevs
         low, high = edges.amin(dim=0), edges.amax(dim=0)
         for _ in range(BISECTIONS):
