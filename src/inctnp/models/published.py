@@ -1,5 +1,6 @@
 """Reads checkpoints of the authors' published code into our models."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,11 @@ GRID = "encoder.x_encoder.wave_grid"
 HEADS = 8
 TABULAR_STD_MIN = 1e-4
 """Added to the standard deviation by the published tabular models; the others add nothing."""
-STATION_INPUTS = 4
+STATION_RANGES = ((1e-3, 2.0), (1e-3, 2.0), (0.1, 8.0), (1.0, 8760.0))
+"""Shortest and longest wavelength of latitude, longitude, elevation and hours in the published settings."""
+PER_INPUT = 16
+FIRST = "encoder.xy_encoder.net.0.weight"
+CNP_FIRST = "encoder.deepset.z_encoder.net.0.weight"
 
 
 def load_published(path: str | Path, prefix: str = "", **settings: Any) -> NeuralProcess:
@@ -72,28 +77,34 @@ def _config(weights: Mapping[str, Tensor], hint: str, settings: Mapping[str, Any
     name = settings.get("name") or _name(weights, hint)
     outputs = weights[_last(weights, "decoder.z_decoder.net.")].shape[0]
     dim_y = settings.get("dim_y", outputs // 2)
-    config = ModelConfig(name=name, dim_x=1, dim_y=dim_y, heads=HEADS, std_min=_std_min(weights, dim_y, name))
+    first = weights[CNP_FIRST if name == "cnp" else FIRST]
+    features = first.shape[1] - dim_y - (name != "cnp")
+    grids = settings.get("grids") or _grids(weights, features)
+    config = ModelConfig(
+        name=name,
+        dim_x=len(grids) or features,
+        dim_y=dim_y,
+        width=first.shape[0],
+        heads=HEADS,
+        # Only the tabular models have many plain inputs.
+        std_min=TABULAR_STD_MIN if not grids and features > len(STATION_RANGES) else 0.0,
+        grids=grids,
+    )
     if name == "cnp":
-        first = weights["encoder.deepset.z_encoder.net.0.weight"]
         hidden = sum(key.startswith("encoder.deepset") and key.endswith("weight") for key in weights) - 1
-        return replace(config, dim_x=first.shape[1] - dim_y, width=first.shape[0], hidden_layers=hidden)
-    first = weights["encoder.xy_encoder.net.0.weight"]
-    grids = _grids(weights)
+        return replace(config, hidden_layers=hidden)
     block = next(key for key in weights if key.endswith(".0.ff_block.0.weight"))
     return replace(
         config,
-        dim_x=len(grids) or first.shape[1] - dim_y - 1,
-        width=first.shape[0],
         feedforward=weights[block].shape[0],
-        layers=len({key.split(".")[3] for key in weights if key.startswith(STACK) and "layer" in key}),
-        latents=len(weights.get(STACK + "latents", [None] * config.latents)),
-        grids=grids,
+        layers=len({key.split(".")[3] for key in weights if key.startswith(STACK) and "_layers." in key}),
+        latents=len(weights[STACK + "latents"]) if name == "lbanp" else config.latents,
     )
 
 
 def _name(weights: Mapping[str, Tensor], hint: str) -> str:
     """Which model these tensors are; the three that share their names are told apart by the configuration's name."""
-    if "encoder.deepset.z_encoder.net.0.weight" in weights:
+    if CNP_FIRST in weights:
         return "cnp"
     if STACK + "latents" in weights:
         return "lbanp"
@@ -112,21 +123,15 @@ def _name(weights: Mapping[str, Tensor], hint: str) -> str:
     )
 
 
-def _std_min(weights: Mapping[str, Tensor], dim_y: int, name: str) -> float:
-    """Only the tabular models have many plain inputs."""
-    key, others = (
-        ("encoder.deepset.z_encoder.net.0.weight", dim_y)
-        if name == "cnp"
-        else ("encoder.xy_encoder.net.0.weight", dim_y + 1)
-    )
-    inputs = weights[key].shape[1] - others
-    return TABULAR_STD_MIN if inputs > STATION_INPUTS and GRID not in weights else 0.0
-
-
-def _grids(weights: Mapping[str, Tensor]) -> tuple[tuple[float, ...], ...]:
-    if GRID not in weights:
+def _grids(weights: Mapping[str, Tensor], features: int) -> tuple[tuple[float, ...], ...]:
+    """Wavelengths stored with the weights, or, for a station model saved without them, the published ones."""
+    if GRID in weights:
+        return tuple(tuple(row.tolist()) for row in weights[GRID].double().view(len(STATION_RANGES), -1))
+    if features != 2 * len(STATION_RANGES) * PER_INPUT:
         return ()
-    return tuple(tuple(row.tolist()) for row in weights[GRID].double().view(STATION_INPUTS, -1))
+    # Evenly spaced in log10 and then raised to powers of e: a slip of the published code that its weights have learned.
+    ranges = [(math.log10(low), math.log10(high)) for low, high in STATION_RANGES]
+    return tuple(tuple(torch.linspace(*ends, PER_INPUT, dtype=torch.float64).exp().tolist()) for ends in ranges)
 
 
 def _last(weights: Mapping[str, Tensor], prefix: str) -> str:
@@ -164,16 +169,17 @@ def _translate(weights: Mapping[str, Tensor], config: ModelConfig) -> dict[str, 
             ours[name.replace("attn.to_q", "project")] = torch.cat(fused)
         elif "attn.to_" not in name:
             ours[name] = tensor
-    if config.grids:
-        first = "encoder.0.weight" if config.name == "cnp" else "embed.net.0.weight"
-        ours[first] = _cosines_first(ours[first], config)
+    if config.grids and config.name == "cnp":
+        ours["encoder.0.weight"] = _cosines_first(ours["encoder.0.weight"], config, start=0)
+        ours["decoder.net.0.weight"] = _cosines_first(ours["decoder.net.0.weight"], config, start=config.width)
+    elif config.grids:
+        ours["embed.net.0.weight"] = _cosines_first(ours["embed.net.0.weight"], config, start=0)
     return ours
 
 
-def _cosines_first(weight: Tensor, config: ModelConfig) -> Tensor:
+def _cosines_first(weight: Tensor, config: ModelConfig, start: int) -> Tensor:
     """The published features are [sin, cos] of each input and ours [cos, sin]: the columns change places."""
     columns = list(range(weight.shape[1]))
-    start = 0
     for grid in config.grids:
         size = len(grid)
         columns[start : start + 2 * size] = [*range(start + size, start + 2 * size), *range(start, start + size)]
