@@ -1,13 +1,27 @@
 """The command line: each command parses, calls one library function and prints what came back."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from inctnp.atomic import cache_dir
+from inctnp.errors import IncTNPError
+from inctnp.training.commands import export_run, train
 
-app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
+
+class OurErrors(TyperGroup):
+    """A user's mistake ends with our message and status 2, never with a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except IncTNPError as error:
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(2) from error
+
+
+app = typer.Typer(cls=OurErrors, no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
 
 
 @app.callback()
@@ -15,34 +29,10 @@ def main() -> None:
     """Streaming probabilistic regression with transformer neural processes."""
 
 
-@app.command()
-def train(
-    setting: Annotated[str, typer.Argument(help="Data setting, such as rbf-64.")],
-    model: Annotated[str, typer.Option(help="Which model to train.")] = "inctnp-seq",
-    variant: Annotated[str, typer.Option(help="fast, paper or compute-equal.")] = "fast",
-    budget: Annotated[float, typer.Option(help="Fraction of the recipe's steps.")] = 1.0,
-    threads: Annotated[int, typer.Option(help="Processor threads to use.")] = 1,
-    directory: Annotated[Path | None, typer.Option(help="Where the run is kept; the user cache if not given.")] = None,
-) -> None:
-    """Train a model, or go on with a run that was interrupted."""
-    import torch
+app.add_typer(train, name="train")
+app.command("export")(export_run)
 
-    from inctnp.training.loop import Report, Training
-    from inctnp.training.recipes import recipe
 
-    torch.set_num_threads(threads)
-    chosen = recipe(setting, model, variant, budget)
-    where = directory or cache_dir() / "runs" / f"{setting}-{variant}" / f"{model}-{chosen.hash}"
-
-    def tell(report: Report) -> None:
-        gap = "" if report.gap is None else f"  gap {report.gap:.4f}"
-        typer.echo(
-            f"{report.step:>7}/{chosen.steps}  loss {report.loss:.4f}  held-out {report.log_likelihood:.4f}{gap}"
-            f"  {report.steps_per_second:.2f} steps/s  {report.seconds / 3600:.2f} h"
-        )
-
-    typer.echo(f"run {where}")
-    Training(recipe=chosen, directory=where, tell=tell).run()
 @app.command()
 def demo(
     picture: Annotated[Path, typer.Option(help="Where to draw one of the streams.")] = Path("inctnp-demo.png"),

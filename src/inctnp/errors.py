@@ -46,3 +46,7 @@ class UnknownNameError(IncTNPError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
+
+
+class StorageError(IncTNPError, OSError):
+    """A folder that cannot be written to, or a disk that is full."""

@@ -12,37 +12,63 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from inctnp.atomic import write_atomically
-from inctnp.errors import StateError
+from inctnp.errors import StateError, StorageError
+from inctnp.pretrained.weights import tensors_hash
+
+MODEL = "model."
 
 
 def save_checkpoint(path: Path, model: nn.Module, optimisers: Sequence[Optimizer], header: dict[str, Any]) -> None:
     """Write everything a run needs to go on, atomically: a crash leaves the checkpoint before."""
-    tensors = {f"model.{name}": tensor.contiguous() for name, tensor in model.state_dict().items()}
+    tensors = {f"{MODEL}{name}": tensor.contiguous() for name, tensor in model.state_dict().items()}
     for i, optimiser in enumerate(optimisers):
         for index, state in optimiser.state_dict()["state"].items():
             for key, value in state.items():
                 tensors[f"optimiser{i}.{index}.{key}"] = torch.as_tensor(value)
-    write_atomically(path, lambda part: save_file(tensors, part, {"run": json.dumps(header)}))
+    text = json.dumps({**header, "sha256": tensors_hash(tensors)})
+    try:
+        write_atomically(path, lambda part: save_file(tensors, part, {"run": text}))
+    except (OSError, SafetensorError) as error:
+        kept = "The checkpoint before it is intact" if path.exists() else "There is no earlier checkpoint"
+        raise StorageError(
+            f"The checkpoint {path} could not be written: {error}. {kept}. "
+            "Make room or choose another --directory, and start the same command again."
+        ) from error
 
 
-def load_checkpoint(path: Path, model: nn.Module, optimisers: Sequence[Optimizer]) -> dict[str, Any]:
-    """Put a run back to where it was saved; answers the header."""
+def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Header and tensors; refused if the file is damaged."""
     try:
         with safe_open(path, framework="pt") as file:
             header = json.loads(file.metadata()["run"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
-    except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
-        raise StateError(f"{path} is not a checkpoint of a training run: {error}. Delete it to start over.") from error
-    model.load_state_dict(_under("model.", tensors))
-    for i, optimiser in enumerate(optimisers):
-        saved = optimiser.state_dict()
-        state: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in _under(f"optimiser{i}.", tensors).items():
-            index, key = name.split(".", 1)
-            state.setdefault(int(index), {})[key] = tensor
-        optimiser.load_state_dict({**saved, "state": state})
-    return header
+    except (SafetensorError, OSError, KeyError, TypeError, json.JSONDecodeError) as error:
+        raise StateError(
+            f"{path} is not a checkpoint of a training run, or is damaged: {error}. Start over with --fresh."
+        ) from error
+    # Runs of the first version carry no hash.
+    if tensors_hash(tensors) != header.get("sha256", tensors_hash(tensors)):
+        raise StateError(f"{path} is damaged: its tensors are not those that were saved. Start over with --fresh.")
+    return header, tensors
 
 
-def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def restore(tensors: dict[str, Tensor], model: nn.Module, optimisers: Sequence[Optimizer]) -> None:
+    """Put a model and its optimisers back to where they were saved."""
+    try:
+        model.load_state_dict(under(MODEL, tensors))
+        for i, optimiser in enumerate(optimisers):
+            state: dict[int, dict[str, Tensor]] = {}
+            for name, tensor in under(f"optimiser{i}.", tensors).items():
+                index, key = name.split(".", 1)
+                state.setdefault(int(index), {})[key] = tensor
+            optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
+    except (RuntimeError, ValueError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise StateError(
+            f"The checkpoint holds another model than its recipe's: {first} Start over with --fresh."
+        ) from error
+
+
+def under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names start so, by the rest of their names."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

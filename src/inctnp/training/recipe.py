@@ -1,6 +1,5 @@
 """A run is a value: what is trained, on what, how long and how fast."""
 
-import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
@@ -9,6 +8,11 @@ from typing import Any
 from inctnp.errors import ConfigError
 from inctnp.generators.base import TaskGenerator
 from inctnp.models.config import ModelConfig
+from inctnp.training.choices import pick
+from inctnp.training.plain import telling_fields, to_plain
+from inctnp.training.schedule import SCHEDULES
+
+PRECISIONS = {"32-true": "float32 throughout", "bf16-mixed": "products in bfloat16, weights in float32"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +32,13 @@ class Optimisation:
     floor: float = 1e-6
     """Rate of AdamW at the end of the cosine, in absolute terms."""
 
+    def __post_init__(self) -> None:
+        pick(SCHEDULES, self.schedule, "schedule")
+        if not (self.rate > 0 and self.clip > 0 and min(self.muon_rate, self.weight_decay, self.floor) >= 0):
+            raise ConfigError("rate and clip must be positive; muon_rate, weight_decay and floor must not be negative.")
+        if not 0 <= self.warmup < 1:
+            raise ConfigError(f"warmup is a fraction of the steps, at least 0 and below 1, not {self.warmup}.")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
@@ -36,6 +47,16 @@ class Phase:
     share: float
     """Fraction of the steps."""
     data: TaskGenerator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """Weights that a run begins with instead of fresh ones."""
+
+    name: str
+    """A shipped model, or the folder of a saved one."""
+    sha256: str
+    """Of the weights, so that other weights under the same name are another run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,13 +77,20 @@ class Recipe:
     seed: int = 0
     """Of the initial weights."""
     validation_batches: int = 32
+    batches_per_step: int = 1
+    """Batches whose gradients are averaged before a step; with w processes each of them takes so many."""
+    start: Start | None = None
+    """Weights to begin with; None draws fresh ones."""
 
     def __post_init__(self) -> None:
         if self.steps < 1 or abs(sum(phase.share for phase in self.phases) - 1) > 1e-9:
             raise ConfigError("A recipe needs at least one step, and phases whose shares add up to 1.")
+        if min(self.batches_per_step, self.validation_batches) < 1:
+            raise ConfigError("batches_per_step and validation_batches must be at least 1.")
+        pick(PRECISIONS, self.precision, "precision")
 
     def data_at(self, step: int) -> TaskGenerator:
-        """The source that batch number `step` comes from."""
+        """The source that the batches of step number `step` come from."""
         end = 0.0
         for phase in self.phases:
             end += phase.share
@@ -71,15 +99,11 @@ class Recipe:
         return self.phases[-1].data
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for a JSON file; sources carry their class name."""
-        plain = dataclasses.asdict(self)
-        for phase, described in zip(self.phases, plain["phases"], strict=True):
-            described["data"]["source"] = type(phase.data).__name__
-        plain["validation"]["source"] = type(self.validation).__name__
-        return plain
+        """Every setting as plain values for a JSON file; sources carry their class name."""
+        return dict(to_plain(self))
 
     @property
     def hash(self) -> str:
         """Identifies the run: equal settings, equal hash."""
-        text = json.dumps(self.as_dict(), sort_keys=True, default=str)
+        text = json.dumps(to_plain(self, telling_fields), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:10]
