@@ -67,7 +67,7 @@ class TNPA(NeuralProcess):
         queried = self.embed.asked(flat(xt), QUERIED)
         masks = causal_mask(observed, observed), strictly_before(observed + 1, observed)
         targets = self.stack(cache.overlay(observed), seen, queried, *masks)
-        return self.decoder(targets.view(*xt.shape[:-1], -1))
+        return self.decoder(targets.view(*xt.shape[:-1], self.config.width))
 
     def query_published(self, context: KeptPoints, xt: Inputs, yt: Outputs) -> Predictive:
         """`conditionals` in the published form: three runs of tokens under one mask, nothing cached."""
@@ -79,7 +79,7 @@ class TNPA(NeuralProcess):
             self.embed.asked(x, QUERIED),
         ]
         encoded = self.stack.one_sequence(torch.cat(tokens, dim=1), one_sequence_mask(len(context), targets))
-        return self.decoder(encoded[:, -targets:].view(*xt.shape[:-1], -1))
+        return self.decoder(encoded[:, -targets:].view(*xt.shape[:-1], self.config.width))
 
     def rollout(self, context: KeptPoints, draws: int, points: int) -> CachedContext:
         return CachedContext(context.batch, self._encoding(context)).branch(draws, points)

@@ -55,7 +55,7 @@ class TNPD(NeuralProcess):
                 f"{self.config.name} predicts from at least one point: extend the context first, or use inctnp-prior."
             )
         targets = self.stack.query(context.encoding(self._encode), self.embed.asked(flat(xt)))
-        return self.decoder(targets.view(*xt.shape[:-1], -1))
+        return self.decoder(targets.view(*xt.shape[:-1], self.config.width))
 
     def conditionals(self, context: KeptPoints, xt: Inputs, yt: Outputs) -> Predictive:
         """Bidirectional attention leaves no choice: the context is encoded again for every target."""
