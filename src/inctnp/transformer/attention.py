@@ -15,7 +15,9 @@ from torch import Tensor
 from inctnp.notation import Rows
 
 FUSED_FROM = 1 << 18
-"""Scores per head from which the fused kernel wins over two plain products (measured, see docs)."""
+"""Scores per head from which the fused kernel wins over two plain products; never for its bfloat16 gradient."""
+TOGETHER = 96
+"""Queries that go through the plain path at once under a mask, so that keys none of them may see cost nothing."""
 MOST_SCORES = 1 << 26
 """Scores held at once by the plain path; longer questions are answered in parts."""
 
@@ -31,7 +33,8 @@ def attend(
     """
     queries = query.shape[-2]
     if len(pieces) == 1 and pieces[0].shape[3] == query.shape[2]:
-        if queries > 1 and queries * pieces[0].shape[-2] >= FUSED_FROM:
+        slow_gradient = query.requires_grad and query.dtype == torch.bfloat16
+        if queries > 1 and queries * pieces[0].shape[-2] >= FUSED_FROM and not slow_gradient:
             return _fused(query, pieces[0], may_see)
         return _plain(query, pieces[0], may_see)
     per_query = query.shape[:3].numel() * sum(piece.shape[-2] for piece in pieces)
@@ -47,9 +50,23 @@ def _plain(query: Tensor, rows: Tensor, may_see: Tensor | None) -> Tensor:
     """Two matrix products: fastest for one query and for short sequences, where calls cost more than bytes."""
     q = query.flatten(0, 2)
     key, value = rows.flatten(1, 3).unbind(0)
-    bias = _hidden(may_see, key.shape[-2], q)
-    scores = torch.baddbmm(bias, q, key.mT, beta=0.0 if may_see is None else 1.0, alpha=q.shape[-1] ** -0.5)
-    return torch.bmm(torch.softmax(scores, dim=-1), value).view(query.shape)
+    if may_see is None:
+        return _products(q, key, value, None).view(query.shape)
+    older = key.shape[-2] - may_see.shape[-1]
+    parts: list[Tensor] = []
+    for some, visible in zip(q.split(TOGETHER, dim=1), may_see.split(TOGETHER), strict=True):
+        columns = visible.any(dim=0).nonzero()
+        newest = int(columns[-1]) + 1 if len(columns) else 0
+        end = older + newest
+        parts.append(_products(some, key[:, :end], value[:, :end], visible[:, :newest] if newest else None))
+    return torch.cat(parts, dim=1).view(query.shape)
+
+
+def _products(query: Tensor, key: Tensor, value: Tensor, may_see: Tensor | None) -> Tensor:
+    bias = _hidden(may_see, key.shape[-2], query)
+    scale = query.shape[-1] ** -0.5
+    scores = torch.baddbmm(bias, query, key.mT, beta=0.0 if may_see is None else 1.0, alpha=scale)
+    return torch.bmm(torch.softmax(scores, dim=-1), value)
 
 
 def _hidden(may_see: Tensor | None, keys: int, like: Tensor) -> Tensor:
