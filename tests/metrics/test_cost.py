@@ -1,19 +1,13 @@
 import time
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 
-from inctnp.errors import ConfigError
 from inctnp.metrics.cost import (
     CostSettings,
     Prepared,
     autoregressive_cost,
-    count_flops,
-    cumulative,
-    fitted_exponent,
-    growth_exponent,
     measure_seconds,
     memory_cost,
     prepare,
@@ -21,6 +15,8 @@ from inctnp.metrics.cost import (
     training_flops,
     update_cost,
 )
+from inctnp.metrics.flops import count_flops
+from inctnp.metrics.growth import cumulative, fitted_exponent, growth_exponent, polynomial_degree
 from inctnp.metrics.live_memory import fused, plain
 from inctnp.testing.toy import toy_model
 from tests.metrics.conftest import toy_task
@@ -73,26 +69,34 @@ def test_cumulative_costs_are_one_degree_higher() -> None:
         assert fitted_exponent(curve.points[4:], totals[4:]) == pytest.approx(claimed, abs=slack)
 
 
-def test_adding_up_a_straight_line_is_exact() -> None:
-    steps = [3.0 * n + 5 for n in range(1, 41)]
-    totals = cumulative([1, 10, 40], [steps[0], steps[9], steps[39]])
-    np.testing.assert_allclose(totals, [steps[0], sum(steps[:10]), sum(steps)])
+@pytest.mark.parametrize(("name", "degree"), [("cnp", 0), ("inctnp", 1), ("lbanp", 1), ("tnp-d", 2), ("tnp-a", 2)])
+def test_the_degree_of_an_update_is_exact(name: str, degree: int) -> None:
+    """Table 4, with nothing to fade: the counted work *is* a polynomial."""
+    curve = update_cost(toy_model(name), (20, 30, 50, 90), TINY)
+    assert polynomial_degree(curve.points, curve.flops) == degree
+
+
+@pytest.mark.parametrize(("name", "degree"), [("inctnp", 1), ("tnp-d", 2)])
+def test_the_degree_of_autoregression_is_exact(name: str, degree: int) -> None:
+    curve = autoregressive_cost(toy_model(name), (20, 30, 50, 90), replace(TINY, targets=3, draws=2))
+    assert polynomial_degree(curve.points, curve.flops) == degree
 
 
 def test_the_cache_is_the_persistent_memory_and_grows_linearly() -> None:
     model = toy_model("inctnp")
     rows = memory_cost(model, LENGTHS, TINY)
     for row in rows:
-        assert row.context == row.points * model.bytes_per_point()
+        # A stream leaves buffers at most half empty.
+        assert 1 <= row.context / (row.points * model.bytes_per_point()) <= 2
         assert row.weights == sum(p.numel() * 8 for p in model.parameters())
         assert row.total == row.persistent + row.transient
-    assert growth_exponent(LENGTHS, [row.context for row in rows]) == pytest.approx(1.0, abs=1e-6)
+    assert fitted_exponent(LENGTHS, [row.context for row in rows]) == pytest.approx(1.0, abs=0.1)
 
 
 def test_an_encoder_that_starts_over_holds_more_for_a_moment_and_squares_with_plain_attention() -> None:
     ours, theirs = (memory_cost(toy_model(name, layers=1), LENGTHS, TINY, plain) for name in ("inctnp", "tnp-d"))
     assert growth_exponent(LENGTHS, [row.transient for row in theirs]) > 1.8
-    assert growth_exponent(LENGTHS, [row.transient for row in ours]) < 1.1
+    assert fitted_exponent(LENGTHS, [row.transient for row in ours]) < 1.1
     assert theirs[-1].transient > 5 * ours[-1].transient
 
 
@@ -136,20 +140,3 @@ def _points(model: torch.nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
 
 def test_seconds_are_those_of_the_clock() -> None:
     assert 0.02 <= measure_seconds(lambda: time.sleep(0.02), repeats=3) < 0.2
-
-
-@pytest.mark.parametrize("power", [0.5, 1.0, 3.0])
-def test_exponents_of_power_laws_are_found(power: float) -> None:
-    points = [100, 200, 400, 900]
-    assert fitted_exponent(points, [7 * n**power for n in points]) == pytest.approx(power, rel=1e-9)
-    doubling = [100, 200, 400, 800]
-    assert growth_exponent(doubling, [1e5 + 7 * n**power for n in doubling]) == pytest.approx(power, abs=1e-4)
-
-
-def test_what_cannot_be_fitted_is_refused() -> None:
-    with pytest.raises(ConfigError):
-        fitted_exponent([10], [1.0])
-    with pytest.raises(ConfigError):
-        fitted_exponent([10, 20], [1.0, 0.0])
-    with pytest.raises(ConfigError):
-        growth_exponent([10, 20], [1.0, 2.0])

@@ -7,15 +7,17 @@ import pytest
 import torch
 
 from inctnp.baselines.exact_gp import ExactGP
-from inctnp.errors import ConfigError
+from inctnp.errors import ConfigError, DataError
 from inctnp.generators.gp import GPTasks
 from inctnp.metrics.kl_gap import (
     KLGapSettings,
     OrderPlan,
     Question,
     kl_gap,
+    kl_gap_per_task,
     log_ratio,
     sampled_gap,
+    summarise,
     teacher_forced_gap,
 )
 from inctnp.metrics.order_mixture import collect
@@ -174,6 +176,16 @@ def test_without_dependence_between_targets_both_gaps_vanish() -> None:
     noise = ExactGP(kernel=lambda a, b: torch.zeros(*a.shape[:-1], b.shape[-2], dtype=torch.float64), noise=1.0)
     for estimate in (teacher_forced_gap, sampled_gap):
         assert abs(kl_gap(noise, [task], FEW, rng(), estimate).gap.mean) < 1e-12
+
+
+def test_the_process_of_each_batch_gives_one_reference() -> None:
+    pairs = [gp_task(context=(5, 5), targets=4, seed=s) for s in range(3)]
+    rows = [kl_gap_per_task(gp, task, FEW, rng(s)) for s, (gp, task) in enumerate(pairs)]
+    result = summarise(rows)
+    assert result.gap.tasks == 12 and result.gap.mean == pytest.approx(torch.cat([r.gap for r in rows]).mean().item())
+    assert result.nll_gap is not None and abs(result.nll_gap.mean) < 1e-9
+    with pytest.raises(DataError):
+        summarise([])
 
 
 def test_likelihoods_are_means_over_orders_and_gaps_are_to_the_truth() -> None:

@@ -1,23 +1,19 @@
-"""What a model costs as its context grows: work and bytes counted, seconds measured, exponents fitted.  (Tab. 4-7)
+"""What a model costs as its context grows: work and bytes counted, seconds measured.  (Tab. 4-7)
 
-Counting is exact on any machine. Attention is counted through plain products, for fused kernels report nothing, and
-only matrix products count.
+Counting is exact on any machine; `growth` says how counts grow.
 """
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import median
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
-from torch.utils.flop_counter import FlopCounterMode
 
-from inctnp.errors import ConfigError
-from inctnp.metrics.live_memory import Attention, fused, peak_bytes, plain
+from inctnp.metrics.flops import count_flops
+from inctnp.metrics.live_memory import Attention, fused, peak_bytes
 from inctnp.metrics.predictor import JointPredictor
 from inctnp.seeding import generator
 from inctnp.task import Task
@@ -49,7 +45,7 @@ class HoldsBytes(Protocol):
 
 @dataclass(frozen=True)
 class Prepared:
-    """A model, a context of some length that has answered once, and what to ask next."""
+    """A model, a context of some length as a stream leaves it, and what to ask next."""
 
     model: JointPredictor
     context: Any
@@ -108,9 +104,9 @@ class Memory:
     points: int
     weights: int
     context: int
-    """What the context keeps alive between steps."""
+    """What the context keeps alive between steps, free room of its buffers included."""
     transient: int
-    """The most that an update or a question holds on top of it."""
+    """The most that an update or a question holds on top of it; not the moment in which a full buffer is moved."""
 
     @property
     def persistent(self) -> int:
@@ -119,17 +115,6 @@ class Memory:
     @property
     def total(self) -> int:
         return self.persistent + self.transient
-
-
-def count_flops(work: Work) -> int:
-    """Multiplications and additions of all matrix products.
-
-    >>> count_flops(lambda: torch.ones(2, 3) @ torch.ones(3, 5))
-    60
-    """
-    with plain(), FlopCounterMode(display=False) as counter:
-        work()
-    return int(counter.get_total_flops())
 
 
 def measure_seconds(work: Work, repeats: int) -> float:
@@ -145,13 +130,17 @@ def measure_seconds(work: Work, repeats: int) -> float:
 
 @torch.no_grad()
 def prepare(model: JointPredictor, points: int, settings: CostSettings) -> Prepared:
-    """A context of `points` random points, already asked once."""
+    """A context of `points` random points, already asked once.
+
+    The last point comes alone, as in a stream: buffers have grown then, and the next point finds room in them.
+    """
     rng = generator(0, "cost", points)
 
     def random(rows: int, features: int) -> Tensor:
         return torch.rand(rows, features, generator=rng).to(settings.dtype)
 
-    context = model.extend(model.empty(), random(points, settings.dim_x), random(points, settings.dim_y))
+    x, y = random(points, settings.dim_x), random(points, settings.dim_y)
+    context = model.extend(model.extend(model.empty(), x[:-1], y[:-1]), x[-1:], y[-1:])
     new, target = random(1, settings.dim_x), random(max(1, settings.targets), settings.dim_x)
     ready = Prepared(model, context, new, random(1, settings.dim_y), target, settings.draws)
     ready.ask_one()
@@ -165,8 +154,8 @@ def update_cost(model: JointPredictor, points: Sequence[int], settings: CostSett
     for count in points:
         ready = prepare(model, count, settings)
         flops = count_flops(ready.extend_and_ask_one) - count_flops(ready.ask_one)
-        both = measure_seconds(ready.extend_and_ask_one, settings.repeats)
         asked = measure_seconds(ready.ask_one, settings.repeats)
+        both = measure_seconds(_streaming(ready), settings.repeats)
         steps.append(Step(count, flops, max(both - asked, 0.0)))
     return CostCurve("update", tuple(steps))
 
@@ -213,50 +202,16 @@ def memory_cost(
     return tuple(rows)
 
 
-def fitted_exponent(points: Sequence[int], values: Sequence[float]) -> float:
-    """p of the power law c · N^p that fits best on a log-log scale.
+def _streaming(ready: Prepared) -> Work:
+    """Another point each time it runs: to extend one context again and again would branch it."""
+    context = ready.context
 
-    >>> round(fitted_exponent([10, 20, 40], [300.0, 1200.0, 4800.0]), 6)
-    2.0
-    """
-    if len(points) != len(values) or len(points) < 2 or min(points) < 1 or min(values) <= 0:
-        raise ConfigError("A power law is fitted to at least two lengths of 1 or more, each with a positive value.")
-    x, y = [math.log(n) for n in points], [math.log(value) for value in values]
-    centre_x, centre_y = sum(x) / len(x), sum(y) / len(y)
-    covariance = sum((a - centre_x) * (b - centre_y) for a, b in zip(x, y, strict=True))
-    return covariance / sum((a - centre_x) ** 2 for a in x)
+    def step() -> None:
+        nonlocal context
+        context = ready.model.extend(context, ready.x, ready.y)
+        ready.model.query(context, ready.xt[:1])
 
-
-def growth_exponent(points: Sequence[int], values: Sequence[float]) -> float:
-    """p of a + c · N^p, blind to the fixed part a that hides the growth of short contexts; 0 if nothing grows.
-
-    One more than the exponent of the slope between neighbouring lengths.
-
-    >>> round(growth_exponent([10, 20, 40, 80], [1010.0, 1020.0, 1040.0, 1080.0]), 6)
-    1.0
-    """
-    if len(points) < 3 or len(points) != len(values):
-        raise ConfigError("Growth is judged from at least three lengths, each with its value.")
-    slopes = [(v2 - v1) / (n2 - n1) for (n1, v1), (n2, v2) in pairwise(zip(points, values, strict=True))]
-    if max(slopes) <= 0:
-        return 0.0
-    middles = [round(1000 * math.sqrt(n1 * n2)) for n1, n2 in pairwise(points)]
-    return 1 + fitted_exponent(middles, slopes)
-
-
-def cumulative(points: Sequence[int], values: Sequence[float]) -> tuple[float, ...]:
-    """The cost of the whole stream up to each length, steps in between read off straight lines.
-
-    >>> cumulative([1, 3], [10.0, 30.0])
-    (10.0, 60.0)
-    """
-    if len(points) != len(values) or not points:
-        raise ConfigError("Costs are added up over at least one length, each with its value.")
-    totals = [points[0] * values[0]]
-    for (n1, v1), (n2, v2) in pairwise(zip(points, values, strict=True)):
-        steps = n2 - n1
-        totals.append(totals[-1] + steps * v1 + (v2 - v1) * (steps + 1) / 2)
-    return tuple(totals)
+    return step
 
 
 def _steps(

@@ -7,12 +7,13 @@ There are two estimates, and they answer different questions.
 * `teacher_forced_gap` is what the paper computes (appendix "Metric Implementation Details"): samples are scored along
   streams of *true* outcomes. It takes J + G dense passes a task. What a target's factor conditions on then depends on
   its place in the order even for a Bayesian, so an exact Gaussian process has a gap above zero: compare a model with
-  it, not with zero.
+  it (`kl_gap_per_task` with the process of each batch, then `summarise`), not with zero.
 
 The mixture over G random orders lies below the one over all n!, so both are biased upwards.
 """
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from inctnp.errors import ConfigError
+from inctnp.errors import ConfigError, DataError
 from inctnp.metrics.order_mixture import OrderMixture, collect
 from inctnp.metrics.orders import Orders, random_orders, rearrange, restore
 from inctnp.metrics.predictor import JointPredictor, given_context, per_point
@@ -69,6 +70,18 @@ class KLGap:
     nll_gap: Score | None
     """`nll` minus that of the true process; None where it is not known."""
     exchangeable_nll_gap: Score | None
+    targets: int
+
+
+@dataclass(frozen=True, eq=False)
+class KLGapPerTask:
+    """One number for each task of a batch, in nats."""
+
+    gap: Float[Tensor, " task"]
+    nll: Float[Tensor, " task"]
+    exchangeable_nll: Float[Tensor, " task"]
+    least_nll: Float[Tensor, " task"]
+    """Of the process the task came from; NaN where it is not known."""
     targets: int
 
 
@@ -133,7 +146,7 @@ def log_ratio(question: Question, mixture: Orders, order: Tensor, outcomes: Outp
     """log q(outcomes) in one order minus log q̂ of the mixture over orders, both fed these outcomes."""
     own = per_point(question.stream(order, outcomes).log_prob(outcomes)).sum(dim=-1)
     each = [per_point(question.stream(other, outcomes).log_prob(outcomes)).sum(dim=-1) for other in mixture]
-    return own - (torch.logsumexp(torch.stack(each), dim=0) - torch.log(torch.tensor(float(len(each))).double()))
+    return own - (torch.logsumexp(torch.stack(each), dim=0) - math.log(len(each)))
 
 
 @torch.no_grad()
@@ -155,24 +168,37 @@ def kl_gap(
     >>> abs(result.gap.mean) < 1e-9, abs(result.exchangeable_nll_gap.mean) < 1e-9
     (True, True)
     """
-    rows = [kl_gap_per_task(model, task, settings, generator, estimate) for task in tasks]
-    gap, nll, exchangeable = (torch.cat([row[i] for row in rows]) for i in range(3))
-    best = [row[3] for row in rows if row[3] is not None]
-    optimum = torch.cat(best) if len(best) == len(rows) else None
+    return summarise([kl_gap_per_task(model, task, settings, generator, estimate) for task in tasks])
+
+
+def summarise(batches: Sequence[KLGapPerTask]) -> KLGap:
+    """Average over all tasks; the model may have been another for each batch, as the true process is."""
+    if not batches:
+        raise DataError("There is no gap without tasks.")
+    gap, nll, exchangeable, least = (
+        torch.cat(parts)
+        for parts in zip(*((b.gap, b.nll, b.exchangeable_nll, b.least_nll) for b in batches), strict=True)
+    )
+    known = not least.isnan().any()
     return KLGap(
         mean_over_tasks(gap),
         mean_over_tasks(nll),
         mean_over_tasks(exchangeable),
-        None if optimum is None else mean_over_tasks(nll - optimum),
-        None if optimum is None else mean_over_tasks(exchangeable - optimum),
-        rows[0][4],
+        mean_over_tasks(nll - least) if known else None,
+        mean_over_tasks(exchangeable - least) if known else None,
+        batches[0].targets,
     )
 
 
+@torch.no_grad()
 def kl_gap_per_task(
-    model: JointPredictor, task: Task, settings: KLGapSettings, generator: torch.Generator, estimate: Estimate
-) -> tuple[Tensor, Tensor, Tensor, Tensor | None, int]:
-    """Of each task: gap, NLL, NLL of the mixture and, if known, the least possible NLL; and the number of targets."""
+    model: JointPredictor,
+    task: Task,
+    settings: KLGapSettings,
+    generator: torch.Generator,
+    estimate: Estimate = teacher_forced_gap,
+) -> KLGapPerTask:
+    """The same for each task of one batch."""
     points = task.xt.shape[:-1]
     plan = OrderPlan(
         random_orders(settings.mixture_orders, points, generator),
@@ -184,5 +210,6 @@ def kl_gap_per_task(
     gap = estimate(question, plan, mixture, evaluated, generator)
     truth = task.yt.unsqueeze(0)
     nll = -evaluated.log_prob_each(truth).squeeze(1).mean(dim=0)
-    least = None if task.truth is None else -task.truth.joint_log_prob(task).double().flatten()
-    return gap.flatten(), nll.flatten(), -mixture.log_prob(truth).flatten(), least, points[-1]
+    best = math.nan if task.truth is None else task.truth.joint_log_prob(task)
+    least = -torch.as_tensor(best, dtype=torch.float64).expand(task.batch).flatten()
+    return KLGapPerTask(gap.flatten(), nll.flatten(), -mixture.log_prob(truth).flatten(), least, points[-1])
