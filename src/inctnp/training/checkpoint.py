@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors import SafetensorError
+from safetensors.torch import load, save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
@@ -38,18 +38,25 @@ def save_checkpoint(path: Path, model: nn.Module, optimisers: Sequence[Optimizer
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Header and tensors; refused if the file is damaged."""
+    # In one go: a running process may put a newer file in place between two looks at this one.
+    content = path.read_bytes()
     try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads(file.metadata()["run"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
-    except (SafetensorError, OSError, KeyError, TypeError, json.JSONDecodeError) as error:
+        header = _header(content)
+        tensors = load(content)
+    except (SafetensorError, KeyError, ValueError) as error:  # JSON's own errors are among the last
         raise StateError(
             f"{path} is not a checkpoint of a training run, or is damaged: {error}. Start over with --fresh."
         ) from error
     # Runs of the first version carry no hash.
-    if tensors_hash(tensors) != header.get("sha256", tensors_hash(tensors)):
+    if "sha256" in header and tensors_hash(tensors) != header["sha256"]:
         raise StateError(f"{path} is damaged: its tensors are not those that were saved. Start over with --fresh.")
     return header, tensors
+
+
+def _header(content: bytes) -> dict[str, Any]:
+    """What `save_checkpoint` was given: safetensors files begin with the length of a JSON text, then that text."""
+    length = int.from_bytes(content[:8], "little")
+    return dict(json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["run"]))
 
 
 def restore(tensors: dict[str, Tensor], model: nn.Module, optimisers: Sequence[Optimizer]) -> None:

@@ -1,8 +1,7 @@
 """A run on the screen: one live line where a terminal looks, a line per report where a file does."""
 
-from contextlib import AbstractContextManager
-from types import TracebackType
-from typing import Protocol, Self
+from abc import ABC, abstractmethod
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -10,12 +9,29 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from inctnp.training.progress import Report
 
 
-class Display(AbstractContextManager["Display"], Protocol):
-    """Shows what a run tells."""
+class Display(ABC):
+    """Shows what a run tells, while it is open."""
 
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def open(self) -> None:
+        """Before the first step."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """After the last."""
+
+    @abstractmethod
     def tick(self, report: Report) -> None:
         """After every step."""
 
+    @abstractmethod
     def tell(self, report: Report) -> None:
         """After every validation."""
 
@@ -25,26 +41,26 @@ def choose_display(console: Console, steps: int) -> Display:
     return LiveDisplay(console, steps) if console.is_terminal else PlainDisplay(console, steps)
 
 
-class PlainDisplay:
+class PlainDisplay(Display):
     """A line per validation."""
 
     def __init__(self, console: Console, steps: int) -> None:
         self.console, self.steps = console, steps
 
-    def __enter__(self) -> Self:
-        return self
+    def open(self) -> None:
+        pass
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        return None
+    def close(self) -> None:
+        pass
 
     def tick(self, report: Report) -> None:
-        return None
+        pass
 
     def tell(self, report: Report) -> None:
         self.console.print(line(report, self.steps), highlight=False, soft_wrap=True)
 
 
-class LiveDisplay:
+class LiveDisplay(Display):
     """One line that keeps moving, and a line above it per validation."""
 
     def __init__(self, console: Console, steps: int) -> None:
@@ -54,11 +70,10 @@ class LiveDisplay:
         self.bar = self.progress.add_task("steps", total=steps, told="")
         self.steps, self.held_out, self.speed = steps, "", 0.0
 
-    def __enter__(self) -> Self:
+    def open(self) -> None:
         self.progress.start()
-        return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def close(self) -> None:
         self.progress.stop()
 
     def tick(self, report: Report) -> None:

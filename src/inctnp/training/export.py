@@ -16,7 +16,7 @@ from inctnp.pretrained.weights import config_from, save_pretrained
 from inctnp.training.card import CARD, card
 from inctnp.training.checkpoint import MODEL, read_checkpoint, under
 from inctnp.training.command import command_for
-from inctnp.training.plain import from_plain
+from inctnp.training.plain import from_plain, to_plain
 from inctnp.training.recipe import Recipe
 from inctnp.training.recipes import TEST_SEED
 from inctnp.training.run_directory import RunDirectory
@@ -105,12 +105,15 @@ def _measured(run: Finished, dtype: str, batches: int) -> dict[str, Any]:
         recipe = run.recipe
     except StateError:
         return {"stored_as": dtype}  # its tasks came from the user's own data, which are not kept
+    # Inputs and outputs of a station model mean nothing without the statistics they were scaled by.
+    scaling = getattr(recipe.phases[0].data, "fitted", None)
     validator = Validator(replace(recipe.validation, seed=TEST_SEED), batches)
     stored = validator.score(rounded(run.model, dtype))
     change = stored.log_likelihood - validator.score(run.model).log_likelihood if dtype != "float32" else 0.0
     return {
         "config_hash": recipe.hash,
         "command": command_for(recipe),
+        **({"scaling": to_plain(scaling)} if scaling else {}),
         "held_out": {**_known(stored), "tasks": batches * recipe.validation.batch_size, "seed": TEST_SEED},
         "stored_as": dtype,
         "change_by_storing": round(change, 6),

@@ -110,6 +110,8 @@ class RunDirectory:
                 raise StateError(
                     f"Another process is training the run in {self.path}. Wait for it, or choose another --directory."
                 ) from error
+            for part in self.path.glob(f".{self.checkpoint.name}.*"):
+                part.unlink()  # half written when an earlier process was killed
             yield
 
 
