@@ -64,7 +64,7 @@ def test_going_on_from_a_file_is_going_on(policy: str, name: str, tmp_path: Path
 
 @pytest.mark.parametrize("cut", [219, 220, 221, 300, 301])
 def test_contexts_that_share_a_buffer_still_share_it(cut: int, tmp_path: Path) -> None:
-    """At row 220 the next context begins as the anchor itself: who owns the buffer decides how later sums are rounded."""
+    """At row 220 the next context begins as the anchor itself: who owns the buffer decides later roundings."""
     stream = MODEL.stream(policy="window", max_points=300, anchor=140)
     for part in (slice(0, 1), slice(1, 140), slice(140, cut)):
         stream.observe(X[part], Y[part])
