@@ -17,12 +17,12 @@ def joint(draws: int, seed: int = 0):
 
 
 def test_draws_have_the_moments_of_their_marginals() -> None:
-    sample = joint(20_000)
-    error = sample.stddev / 20_000**0.5
-    assert ((sample.draws.mean(0) - sample.mean).abs() < 6 * error).all()
-    torch.testing.assert_close(sample.draws.std(0), sample.stddev, rtol=0.03, atol=0)
+    sample = joint(6_000)
+    error = sample.stddev / 6_000**0.5
+    assert ((sample.draws.mean(0) - sample.mean).abs() < 5 * error).all()
+    torch.testing.assert_close(sample.draws.std(0), sample.stddev, rtol=0.05, atol=0)
     inside = (sample.draws < sample.quantile(0.3)).double().mean(0)
-    torch.testing.assert_close(inside, torch.full_like(inside, 0.3), rtol=0, atol=0.02)
+    torch.testing.assert_close(inside, torch.full_like(inside, 0.3), rtol=0, atol=0.03)
 
 
 def test_the_first_marginal_is_the_factorised_predictive_whatever_was_drawn() -> None:

@@ -21,7 +21,7 @@ invariant = pytest.mark.parametrize("name", [name for name in MODELS if not name
 
 @every
 @given(chunks=st.lists(st.sampled_from([1, 2, 5, 63, 64, 65]), min_size=1, max_size=4), batch=batches, seed=seeds)
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_how_the_stream_was_cut_does_not_matter(
     name: str, chunks: list[int], batch: tuple[int, ...], seed: int
 ) -> None:
@@ -30,7 +30,7 @@ def test_how_the_stream_was_cut_does_not_matter(
 
 @incremental
 @given(points=st.integers(2, 12), seed=seeds)
-@settings(max_examples=5)
+@settings(max_examples=4)
 def test_the_past_is_never_changed(name: str, points: int, seed: int) -> None:
     checks.check_prefix_causality(MODELS[name], points, seed)
     checks.check_dense_rows_equal_prefix_predictions(MODELS[name], points, seed)
@@ -38,21 +38,21 @@ def test_the_past_is_never_changed(name: str, points: int, seed: int) -> None:
 
 @invariant
 @given(points=st.integers(1, 12), seed=seeds)
-@settings(max_examples=5)
+@settings(max_examples=4)
 def test_order_does_not_matter_where_it_is_promised(name: str, points: int, seed: int) -> None:
     checks.check_permutation_invariance(MODELS[name], points, seed)
 
 
 @every
 @given(points=st.integers(1, 70), seed=seeds)
-@settings(max_examples=5)
+@settings(max_examples=4)
 def test_targets_are_strangers_to_each_other(name: str, points: int, seed: int) -> None:
     checks.check_target_independence(MODELS[name], points, seed)
 
 
 @every
 @given(most=st.sampled_from([1, 3, 40, 140]), batch=st.sampled_from([(), (2,)]), seed=seeds)
-@settings(max_examples=5)
+@settings(max_examples=4)
 def test_owners_of_a_shared_past_are_strangers_too(name: str, most: int, batch: tuple[int, ...], seed: int) -> None:
     checks.check_fork_isolation(MODELS[name], steps=12, most=most, batch=batch, seed=seed)
 

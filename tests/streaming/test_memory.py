@@ -27,7 +27,7 @@ def window_rows(seen: int, held: int, anchor: int) -> list[int]:
     return [*range(first), *range(seen - (held - first), seen)]
 
 
-@pytest.mark.parametrize(("most", "anchor"), [(8, 0), (9, 0), (10, 3), (11, 4), (4, 0), (5, 1)])
+@pytest.mark.parametrize(("most", "anchor"), [(9, 0), (11, 4), (4, 0)])
 def test_a_window_predicts_from_exactly_the_newest_rows_and_its_anchor(most: int, anchor: int) -> None:
     stream = MODEL.stream(policy="window", max_points=most, anchor=anchor)
     for i in range(3 * most):
@@ -39,7 +39,7 @@ def test_a_window_predicts_from_exactly_the_newest_rows_and_its_anchor(most: int
 
 
 @given(st.lists(st.integers(1, 17), min_size=1, max_size=5), st.sampled_from([(8, 0), (12, 3), (20, 16)]))
-@settings(max_examples=10)
+@settings(max_examples=6)
 def test_a_window_holds_the_same_rows_however_they_came(chunks: list[int], sizes: tuple[int, int]) -> None:
     limits = {"policy": "window", "max_points": sizes[0], "anchor": sizes[1]}
     in_chunks, one_by_one, start = MODEL.stream(**limits), MODEL.stream(**limits), 0
@@ -124,7 +124,7 @@ def held_by_reservoir(rows: int, **limits: Any) -> tuple[inctnp.Stream, Tensor, 
     return stream, context.x, context.y[:, 0].long()
 
 
-@pytest.mark.parametrize("most", [4, 7, 10])
+@pytest.mark.parametrize("most", [4, 10])
 def test_a_reservoir_predicts_from_exactly_the_rows_it_holds(most: int) -> None:
     stream = MODEL.stream(policy="reservoir", max_points=most, seed=3)
     for i in range(60):

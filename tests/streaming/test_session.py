@@ -99,7 +99,7 @@ def test_forks_of_a_long_past_stay_apart_row_by_row() -> None:
     assert_same(trunk.predict(XT), query_from_scratch(MODEL, X[:200], Y[:200], XT), "the trunk")
 
 
-@pytest.mark.parametrize("name", ["cnp", "tnp-d", "tnp-a", "inctnp"])
+@pytest.mark.parametrize("name", ["tnp-d", "inctnp"])
 def test_asking_changes_nothing_to_the_last_bit(name: str) -> None:
     model = toy_model(name)
     asked, quiet = stream_of(58, model), stream_of(58, model)

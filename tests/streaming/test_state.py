@@ -47,14 +47,14 @@ def test_going_on_from_a_file_is_going_on(policy: str, name: str, tmp_path: Path
     limits = POLICIES[policy]
     model = toy_model(name)
     stream, cut = model.stream(**limits), 0
-    for cut, chunk in ((1, 4), (9, 3), (17, 1), (30, 8)):
+    for cut, chunk in ((9, 3), (17, 8)):
         while len(stream) < cut:
             stream.observe(X[len(stream)], Y[len(stream)])
         loaded = inctnp.Stream.load(stream.save(tmp_path / "state"), model=model)
         unbroken = stream.fork()
         assert (len(loaded), loaded.held, loaded.policy) == (len(stream), stream.held, stream.policy)
         assert same_bits(loaded.predict(XT), stream.predict(XT))
-        for i in range(cut, cut + 10 * chunk, chunk):
+        for i in range(cut, cut + 6 * chunk, chunk):
             for other in (loaded, unbroken):
                 other.observe(X[i : i + chunk], Y[i : i + chunk])
             assert same_bits(loaded.predict(XT), unbroken.predict(XT)), (cut, i)
@@ -62,17 +62,17 @@ def test_going_on_from_a_file_is_going_on(policy: str, name: str, tmp_path: Path
         assert torch.equal(*draws)
 
 
-@pytest.mark.parametrize("cut", [219, 220, 221, 300, 301])
+@pytest.mark.parametrize("cut", [220, 301])
 def test_contexts_that_share_a_buffer_still_share_it(cut: int, tmp_path: Path) -> None:
     """At row 220 the next context begins as the anchor itself: who owns the buffer decides later roundings."""
     stream = MODEL.stream(policy="window", max_points=300, anchor=140)
     for part in (slice(0, 1), slice(1, 140), slice(140, cut)):
         stream.observe(X[part], Y[part])
     loaded = inctnp.Stream.load(stream.save(tmp_path / "state"), model=MODEL)
-    for i in range(cut, 420, 5):
+    for i in range(cut, 420, 10):
         for other in (stream, loaded):
-            other.observe(X[i : i + 5], Y[i : i + 5])
-        if i > 370:
+            other.observe(X[i : i + 10], Y[i : i + 10])
+        if i > 350:
             assert same_bits(stream.predict(XT), loaded.predict(XT)), i
 
 
@@ -84,7 +84,7 @@ steps = st.lists(
 
 
 @given(steps, steps)
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_any_history_is_continued_bit_for_bit(before: list[Any], after: list[Any]) -> None:
     import tempfile
 
