@@ -246,3 +246,12 @@ def test_restore_undoes_rearrange() -> None:
 def test_no_orders_are_refused() -> None:
     with pytest.raises(ConfigError):
         KLGapSettings(mixture_orders=0)
+
+
+def test_densities_far_from_zero_keep_their_digits() -> None:
+    """Sharp predictions around 10⁴: squares taken apart there would lose everything behind the fourth digit."""
+    means = 1e4 + torch.randn(3, 1, 5, 1, generator=rng()).double()
+    streams = collect([Mixture(torch.zeros_like(m), m, torch.full_like(m, 1e-2)) for m in means])
+    values = streams.draw(0, 4, rng(1))
+    expected = normal_log_density(values[None].numpy(), means.numpy(), np.array(1e-2)).sum(axis=(2, 3))
+    np.testing.assert_allclose(streams.log_prob_each(values), expected, rtol=1e-9, atol=1e-7)

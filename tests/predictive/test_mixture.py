@@ -63,7 +63,9 @@ def test_crps_is_the_integral_of_the_squared_distance_of_distribution_functions(
 def test_draws_follow_the_cdf_and_outputs_choose_their_parts_independently() -> None:
     many = P.reshape(lambda t: t.expand(40_000, 2))
     draws = many.sample(torch.Generator().manual_seed(0))
-    assert stats.kstest(draws[:5000, 0].numpy(), lambda z: stats.norm(MEANS, STDS).cdf(z[:, None]) @ WEIGHTS).pvalue > 1e-3
+    assert (
+        stats.kstest(draws[:5000, 0].numpy(), lambda z: stats.norm(MEANS, STDS).cdf(z[:, None]) @ WEIGHTS).pvalue > 1e-3
+    )
     assert abs(np.corrcoef(draws.T.numpy())[0, 1]) < 0.02
     assert draws.mean().item() == pytest.approx(P.mean.item(), abs=0.03)
     assert draws.std().item() == pytest.approx(P.stddev.item(), abs=0.03)
