@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from inctnp.errors import ConfigError
+from inctnp.generators.base import draw_size_by_ratio
 from inctnp.generators.tabular_prior import (
     SCALINGS,
     HyperNormal,
@@ -47,6 +48,23 @@ def test_the_sizes_are_those_asked_for() -> None:
     task = SMALL.batch(0)
     assert min(sizes) >= 10 and max(sizes) <= 60 and len(sizes) > 10
     assert task.xt.shape == (16, 30, 20) and task.yt.shape == (16, 30, 1)
+
+
+def test_a_batch_of_long_contexts_holds_fewer_tasks() -> None:
+    bounded = replace(SMALL, most_points=400)
+    for step in range(30):
+        tasks, context, _ = bounded.batch(step).xc.shape
+        assert tasks == min(SMALL.batch_size, 400 // (context + SMALL.targets))
+    assert replace(SMALL, most_points=1).batch(0).xc.shape[0] == 1
+
+
+def test_log_uniform_contexts_fall_into_every_doubling_alike() -> None:
+    source = rng()
+    sizes = torch.tensor([draw_size_by_ratio((16, 1023), source) for _ in range(6000)])
+    assert sizes.min() >= 16 and sizes.max() <= 1023
+    # Bins of one doubling each: 16-31, 32-63, ..., 512-1023.
+    counts = torch.bincount(torch.log2(sizes.double()).floor().long() - 4, minlength=6)
+    assert scipy.stats.chisquare(counts.numpy()).pvalue > 1e-3
 
 
 def test_a_batch_depends_on_seed_and_step_alone() -> None:
@@ -182,6 +200,7 @@ def test_more_context_makes_better_predictions() -> None:
         {"scalings": ("log",)},
         {"initialisation": "xavier"},
         {"statistics": "future"},
+        {"spread": "normal"},
     ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]) -> None:

@@ -66,12 +66,12 @@ def test_the_published_tabular_recipe() -> None:
     assert not chosen.model.prior
 
 
-def test_the_default_regressor_has_a_prior_and_ends_on_the_longest_contexts() -> None:
-    fast = recipe("tabular", "inctnp-seq")
-    assert fast.model.prior
-    assert not recipe("tabular", "inctnp").model.prior
-    assert fast.phases[-1].data.context == (10, 1024)
-    assert [phase.data.context[1] for phase in fast.phases] == sorted(phase.data.context[1] for phase in fast.phases)
+def test_only_the_default_regressor_has_a_prior_and_a_mixture() -> None:
+    fast, other = recipe("tabular", "inctnp-seq"), recipe("tabular", "inctnp")
+    assert (fast.model.prior, fast.model.components) == (True, 4)
+    assert (other.model.prior, other.model.components) == (False, 1)
+    assert recipe("tabular", "inctnp-seq", "paper").model.components == 1
+    assert fast.phases == other.phases
 
 
 def test_the_published_station_recipe() -> None:

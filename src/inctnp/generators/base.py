@@ -1,5 +1,6 @@
 """Where tasks come from: a source is a value, and batch number `step` of it can be made alone, anywhere."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
@@ -38,6 +39,16 @@ def draw_size(bounds: tuple[int, int], rng: torch.Generator) -> int:
     """A whole number, uniform between the bounds, both included."""
     low, high = bounds
     return int(torch.randint(low, high + 1, (), generator=rng))
+
+
+def draw_size_by_ratio(bounds: tuple[int, int], rng: torch.Generator) -> int:
+    """A whole number between the bounds, both included, doublings of which are equally likely."""
+    low, high = (math.log(bound) for bound in (bounds[0], bounds[1] + 1))
+    return min(bounds[1], int(math.exp(low + (high - low) * torch.rand((), generator=rng, dtype=torch.float64).item())))
+
+
+SPREADS = {"uniform": draw_size, "log-uniform": draw_size_by_ratio}
+"""How a size is drawn between its bounds."""
 
 
 def check_range(name: str, bounds: tuple[int, int], least: int) -> None:

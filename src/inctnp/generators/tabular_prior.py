@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from inctnp.errors import ConfigError
-from inctnp.generators.base import TaskGenerator, check_range, draw_size
+from inctnp.generators.base import SPREADS, TaskGenerator, check_range
 from inctnp.generators.causes import SAMPLINGS, Columns, draw_causes, draw_families, standard_gamma
 from inctnp.generators.random_network import ACTIVATIONS, INITIALISATIONS, Architecture, run_networks
 from inctnp.task import Task
@@ -63,7 +63,11 @@ class TabularPrior(TaskGenerator):
 
     batch_size: int = 128
     context: tuple[int, int] = (10, 1024)
+    spread: str = "uniform"
+    """How sizes of contexts are drawn between their bounds: `uniform`, or `log-uniform`, mostly short ones."""
     targets: int = 128
+    most_points: int = 0
+    """Points of a batch, targets included; where contexts are long it holds fewer tasks instead. 0 sets no limit."""
     dim_x: int = 20
     """Columns of a task; those without a feature are 0."""
     features: tuple[int, int] = (2, 20)
@@ -110,11 +114,14 @@ class TabularPrior(TaskGenerator):
         _check_names("scalings", self.scalings, SCALINGS)
         _check_names("initialisation", (self.initialisation,), INITIALISATIONS)
         _check_names("statistics", (self.statistics,), ("context", "task"))
+        _check_names("spread", (self.spread,), tuple(SPREADS))
 
     def draw(self, rng: torch.Generator) -> Task:
-        context = draw_size(self.context, rng)
-        known = context if self.statistics == "context" else context + self.targets
-        x, y = self._tables(self.batch_size, context + self.targets, known, rng)
+        context = SPREADS[self.spread](self.context, rng)
+        points = context + self.targets
+        tasks = min(self.batch_size, max(1, self.most_points // points)) if self.most_points else self.batch_size
+        known = context if self.statistics == "context" else points
+        x, y = self._tables(tasks, points, known, rng)
         for _ in range(ROUNDS):
             bad = degenerate(y[:, :known]).nonzero().squeeze(1)
             if not len(bad):
@@ -123,7 +130,7 @@ class TabularPrior(TaskGenerator):
         else:
             # Settings that hardly ever vary, such as no noise and tiny weights: noise is a task too.
             y[bad] = torch.randn(len(bad), y.shape[1], generator=rng)
-        names = _choices(self.scalings, SCALINGS, self.batch_size, rng)
+        names = _choices(self.scalings, SCALINGS, tasks, rng)
         y = scale_targets(y, known, names).unsqueeze(-1)
         return Task(xc=x[:, :context], yc=y[:, :context], xt=x[:, context:], yt=y[:, context:])
 
