@@ -29,7 +29,7 @@ def typed(command: str) -> Recipe:
         recipe("tabular", "tnp-d", "compute-equal"),
         recipe("mixed-512", "cnp", "paper", budget=0.25),
         recipe("stations-france", "lbanp"),
-        override(recipe("tabular", "inctnp-seq"), ["phases.1.data.context=10,99", "model.prior=false", "seed=3"]),
+        override(recipe("tabular", "inctnp-seq"), ["phases.0.data.context=10,99", "model.prior=false", "seed=3"]),
         choose_recipe("rbf-64", "tnp-d", "fast", 0.5, 7, ["optimisation.rate=0.002"]),
     ],
 )
