@@ -16,7 +16,7 @@ check:
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest -q
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2
 
 slow: $(VENV)/.installed
 	$(BIN)/pytest -q -m slow

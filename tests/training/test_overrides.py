@@ -1,5 +1,7 @@
 """Settings changed by name on the command line."""
 
+from dataclasses import replace
+
 import pytest
 
 from inctnp.errors import ConfigError, IncTNPError, UnknownNameError
@@ -10,8 +12,10 @@ GP, TABULAR = recipe("rbf-64", "inctnp-seq"), recipe("tabular", "inctnp-seq")
 
 
 def test_every_kind_of_setting_can_be_changed() -> None:
+    only = TABULAR.phases[0]
+    three_phases = replace(TABULAR, phases=tuple(replace(only, share=share) for share in (0.5, 0.3, 0.2)))
     changed = override(
-        TABULAR,
+        three_phases,
         [
             "optimisation.rate=0.002",
             "steps=7",
@@ -26,7 +30,7 @@ def test_every_kind_of_setting_can_be_changed() -> None:
     )
     assert (changed.optimisation.rate, changed.steps, changed.precision) == (0.002, 7, "32-true")
     assert changed.model.prior is False
-    assert [phase.data.context for phase in changed.phases] == [(10, 128), (10, 64), (10, 1024)]
+    assert [phase.data.context for phase in changed.phases] == [(10, 1024), (10, 64), (10, 1024)]
     assert {phase.data.batch_size for phase in changed.phases} == {4}
     assert changed.phases[0].data.samplings == ("normal", "uniform")
     assert changed.phases[2].data.noise.std == (0.1, 0.2)

@@ -5,15 +5,19 @@ from dataclasses import replace
 import pytest
 
 from inctnp.errors import ConfigError, UnknownNameError
-from inctnp.training.recipe import Optimisation, Start
+from inctnp.training.recipe import Optimisation, Phase, Start
 from tests.training.conftest import tiny
 
 
 def test_phases_follow_each_other() -> None:
-    chosen = tiny("steps=100", setting="tabular")
+    chosen = tiny("steps=100")
+    data = chosen.phases[0].data
+    phases = tuple(
+        Phase(share=share, data=replace(data, context=(2, n))) for share, n in ((0.5, 3), (0.3, 4), (0.2, 5))
+    )
+    chosen = replace(chosen, phases=phases)
     longest = [chosen.data_at(step).context[1] for step in (0, 49, 50, 79, 80, 99, 100)]
-    phases = [phase.data.context[1] for phase in chosen.phases]
-    assert longest == [phases[i] for i in (0, 0, 1, 1, 2, 2, 2)]
+    assert longest == [3, 3, 4, 4, 5, 5, 5]
 
 
 def test_the_hash_sees_every_setting_and_none_that_is_at_its_default() -> None:
