@@ -51,11 +51,11 @@ def _training(about: dict[str, Any]) -> dict[str, Any]:
     command = about.get("command")
     return {
         "command": f"`{command}`" if command else None,
-        "began with": about.get("finetuned_from"),
+        "began with": about.get("began_with"),
         "config hash": about.get("config_hash"),
         "steps": about.get("steps"),
         "of planned steps": about.get("steps_planned"),
-        "hours": about.get("hours"),
+        "seeds of the tasks": ", ".join(map(str, about.get("seeds", []))) or None,
         "processor hours": about.get("cpu_hours"),
         "steps skipped, their loss not being finite": about.get("skipped_steps"),
     }

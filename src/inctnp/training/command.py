@@ -19,8 +19,9 @@ def command_for(wanted: Recipe) -> str | None:
     >>> command_for(recipe("rbf-64", "cnp", budget=0.5))
     'inctnp train rbf-64 --model cnp --set steps=20000'
     """
-    if wanted.name not in SETTINGS or wanted.start is not None:
+    if wanted.name not in SETTINGS:
         return None
+    began, wanted = wanted.start, replace(wanted, start=None)
     candidates = []
     for variant, base in SETTINGS[wanted.name](wanted.model.name).items():
         changes = _changes(base, wanted)
@@ -31,7 +32,8 @@ def command_for(wanted: Recipe) -> str | None:
     _, variant, changes = min(candidates, key=lambda candidate: candidate[0])
     words = ["inctnp", "train", wanted.name, "--model", wanted.model.name]
     words += ["--variant", variant] * (variant != "fast")
-    return shlex.join([*words, *(word for change in changes for word in ("--set", change))])
+    words += [word for change in changes for word in ("--set", change)]
+    return shlex.join([*words, *(("--from", began.name) if began else ())])
 
 
 def _changes(base: Recipe, wanted: Recipe) -> list[str]:

@@ -45,6 +45,7 @@ def train_recipe(  # noqa: PLR0913  # one parameter per option
     budget: Annotated[float, typer.Option(help="Fraction of the recipe's steps; the schedule stretches.")] = 1.0,
     changes: Annotated[list[str] | None, typer.Option("--set", help="A setting, as optimisation.rate=0.001.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the weights and of the training tasks.")] = None,
+    start: Annotated[str | None, typer.Option("--from", help="Begin with the weights of this model.")] = None,
     threads: Annotated[int, typer.Option(help="Processor threads per process.")] = 1,
     directory: Annotated[Path | None, typer.Option(help="Where the run is kept; the user cache if not given.")] = None,
     validate_every: Annotated[int, typer.Option(help="Steps between validations.")] = 1000,
@@ -64,8 +65,10 @@ def train_recipe(  # noqa: PLR0913  # one parameter per option
     from inctnp.training.loop import Training
     from inctnp.training.measurements import gnsr
     from inctnp.training.run_directory import RunDirectory, run_directory
+    from inctnp.training.start import start_from
 
     chosen = choose_recipe(setting, model, variant, budget, seed, changes or [])
+    chosen = start_from(chosen, start) if start else chosen
     folder = RunDirectory(directory) if directory else run_directory(setting, variant, chosen)
     fabric.launch()
     console = _console(fabric)

@@ -12,6 +12,7 @@ from inctnp.errors import ConfigError, MissingDataError, StateError
 from inctnp.generators.files import FILES
 from inctnp.models.base import NeuralProcess
 from inctnp.models.build import build
+from inctnp.pretrained.golden import golden
 from inctnp.pretrained.weights import config_from, save_pretrained
 from inctnp.training.card import CARD, card
 from inctnp.training.checkpoint import MODEL, read_checkpoint, under
@@ -60,7 +61,8 @@ def export(directory: Path, to: Path, *, dtype: str = "float32", batches: int = 
     if dtype not in STORED:
         raise ConfigError(f"Weights are stored as {', '.join(STORED)}, not {dtype!r}.")
     run = read_run(directory)
-    about = {**_described(run), **_measured(run, dtype, batches)}
+    stored = rounded(run.model, dtype)
+    about = {**_described(run), **_measured(run, stored, dtype, batches), "golden": golden(stored)}
     save_pretrained(run.model, to, about=about, dtype=None if dtype == "float32" else dtype)
     write_card(run.model, to, about)
     metrics = RunDirectory(directory).metrics
@@ -85,13 +87,18 @@ def rounded(model: NeuralProcess, dtype: str) -> NeuralProcess:
 
 
 def _described(run: Finished) -> dict[str, Any]:
+    """What the run was; steps, processor hours and seeds count those before it that its weights came from."""
     progress, settings = run.progress, run.settings
+    before = settings.get("start") or {}
+    cpu_hours = progress.get("cpu_seconds", progress["seconds"]) / 3600 + before.get("cpu_hours", 0.0)
+    seeds = {phase["data"]["seed"] for phase in settings["phases"]} | set(before.get("seeds", ()))
     return {
         "recipe": settings["name"],
-        "steps": progress["step"],
-        "steps_planned": settings["steps"],
-        "hours": round(progress["seconds"] / 3600, 3),
-        "cpu_hours": round(progress.get("cpu_seconds", progress["seconds"]) / 3600, 3),
+        "began_with": before.get("name"),
+        "steps": before.get("steps", 0) + progress["step"],
+        "steps_planned": before.get("steps", 0) + settings["steps"],
+        "cpu_hours": round(cpu_hours, 3),
+        "seeds": sorted(seeds),
         "skipped_steps": progress["skipped"],
         "settings": settings,
         "data": [phase["data"]["source"] for phase in settings["phases"]],
@@ -99,7 +106,7 @@ def _described(run: Finished) -> dict[str, Any]:
     }
 
 
-def _measured(run: Finished, dtype: str, batches: int) -> dict[str, Any]:
+def _measured(run: Finished, stored: NeuralProcess, dtype: str, batches: int) -> dict[str, Any]:
     """Results on held-out tasks, of the weights as they are stored, and what storing them so cost."""
     try:
         recipe = run.recipe
@@ -108,13 +115,13 @@ def _measured(run: Finished, dtype: str, batches: int) -> dict[str, Any]:
     # Inputs and outputs of a station model mean nothing without the statistics they were scaled by.
     scaling = getattr(recipe.phases[0].data, "fitted", None)
     validator = Validator(replace(recipe.validation, seed=TEST_SEED), batches)
-    stored = validator.score(rounded(run.model, dtype))
-    change = stored.log_likelihood - validator.score(run.model).log_likelihood if dtype != "float32" else 0.0
+    score = validator.score(stored)
+    change = score.log_likelihood - validator.score(run.model).log_likelihood if dtype != "float32" else 0.0
     return {
         "config_hash": recipe.hash,
         "command": command_for(recipe),
         **({"scaling": to_plain(scaling)} if scaling else {}),
-        "held_out": {**_known(stored), "tasks": batches * recipe.validation.batch_size, "seed": TEST_SEED},
+        "held_out": {**_known(score), "tasks": batches * recipe.validation.batch_size, "seed": TEST_SEED},
         "stored_as": dtype,
         "change_by_storing": round(change, 6),
     }

@@ -11,14 +11,15 @@ from inctnp.generators.base import TaskGenerator, draw_size
 from inctnp.generators.tables import Table, TableTasks, make_task
 from inctnp.models.base import NeuralProcess
 from inctnp.pretrained.registry import load
-from inctnp.pretrained.weights import save_pretrained, weights_hash
+from inctnp.pretrained.weights import save_pretrained
 from inctnp.seeding import generator
 from inctnp.task import Task
 from inctnp.training.export import write_card
 from inctnp.training.loop import Training
 from inctnp.training.progress import Report
-from inctnp.training.recipe import Optimisation, Phase, Recipe, Start
+from inctnp.training.recipe import Optimisation, Phase, Recipe
 from inctnp.training.run_directory import RunDirectory
+from inctnp.training.start import start
 from inctnp.training.validation import Validator
 
 FEWEST_ROWS = 20
@@ -108,7 +109,7 @@ def finetune_recipe(name: str, tables: Sequence[Table], settings: FineTuning) ->
         optimisation=Optimisation(rate=settings.rate),
         precision="32-true",
         seed=settings.seed,
-        start=Start(name=name, sha256=weights_hash(model)),
+        start=start(name, model),
     )
 
 
@@ -127,15 +128,14 @@ def finetune(
 def save_finetuned(result: FineTuned, to: Path, tables: Sequence[Table]) -> Path:
     """A folder for `inctnp.load`, with its card; the rows themselves are in none of its files."""
     assert result.recipe.start is not None
-    taken = RunDirectory(result.training.directory).rows()[-1]
+    taken, began = RunDirectory(result.training.directory).rows()[-1], result.recipe.start
     about = {
         "recipe": "finetune",
-        "finetuned_from": result.recipe.start.name,
+        "began_with": began.name,
         "config_hash": result.recipe.hash,
-        "steps": taken["step"],
-        "steps_planned": result.recipe.steps,
-        "hours": round(taken["seconds"] / 3600, 3),
-        "cpu_hours": round(taken["cpu_seconds"] / 3600, 3),
+        "steps": began.steps + taken["step"],
+        "steps_planned": began.steps + result.recipe.steps,
+        "cpu_hours": round(began.cpu_hours + taken["cpu_seconds"] / 3600, 3),
         "held_out": {"log_likelihood": round(result.after, 5), "before": round(result.before, 5)},
         "tables": [f"{table.name} ({table.rows} rows, {len(table.features)} features)" for table in tables],
         "data": [type(result.recipe.phases[0].data).__name__],

@@ -57,6 +57,12 @@ class Start:
     """A shipped model, or the folder of a saved one."""
     sha256: str
     """Of the weights, so that other weights under the same name are another run."""
+    steps: int = 0
+    """Taken before, in all runs that led to these weights."""
+    cpu_hours: float = 0.0
+    """Spent before."""
+    seeds: tuple[int, ...] = ()
+    """Of the tasks they were trained on."""
 
 
 @dataclass(frozen=True, kw_only=True)
