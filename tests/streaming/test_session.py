@@ -1,8 +1,11 @@
 """A stream: what it accepts, what it refuses, and that refusing or predicting changes nothing."""
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import settings
@@ -149,6 +152,20 @@ def test_whole_numbers_and_truth_values_are_numbers() -> None:
     assert_same(stream.predict([0, 1]), other.predict([0.0, 1.0]), "integers and floats")
 
 
+def test_rows_of_a_data_frame_are_numbers_whatever_its_columns_are() -> None:
+    """A frame whose columns differ in kind becomes an array of objects."""
+    frame = pd.DataFrame({"a": [0.5, 1.5], "b": [True, False], "c": pd.array([3, 4], dtype="Int64"), "y": [1.0, 2.0]})
+    assert frame[["a", "b"]].to_numpy().dtype == object == frame[["a", "c"]].to_numpy().dtype
+    for columns in (["a", "b"], ["a", "c"], ["c", "b"]):
+        stream, plain = MODEL.stream(), MODEL.stream()
+        stream.observe(frame[columns], frame["y"])
+        stream.observe(frame[columns].iloc[0], frame["y"].iloc[0])
+        stream.observe(frame.loc[[1], columns], frame.loc[[1], ["y"]])
+        numbers = frame[columns].astype(float).to_numpy()[[0, 1, 0, 1]]
+        plain.observe(numbers, [1.0, 2.0, 1.0, 2.0])
+        assert_same(stream.predict(XT), plain.predict(XT), f"columns {columns}")
+
+
 def test_the_given_arrays_may_change_afterwards() -> None:
     for settings_ in ({"keep_rows": True}, {"policy": "reservoir", "max_points": 8}):
         for name in ("inctnp", "tnp-d"):
@@ -205,6 +222,8 @@ BAD_ROWS: dict[str, tuple[Any, Any, type[IncTNPError], str]] = {
     "text": (["a", "b"], 0.0, DtypeError, "x must be numbers"),
     "missing": ([1.0, None], 0.0, DtypeError, "x must be numbers"),
     "ragged": ([[1.0], [1.0, 2.0]], [0.0, 0.0], DtypeError, "x must be numbers"),
+    "text among numbers": (np.array([1.0, "u"], dtype=object), 0.0, DtypeError, r"x must be numbers.*'u' at \[1\]"),
+    "a gap of pandas": (np.array([1.0, pd.NA], dtype=object), 0.0, DtypeError, r"<NA> at \[1\]"),
     "complex": (np.zeros((3, 2), dtype=complex), np.zeros(3), DtypeError, "real numbers, not torch.complex128"),
 }
 
@@ -241,6 +260,46 @@ def test_one_feature_still_needs_its_axis_and_the_message_says_so() -> None:
 
 def test_values_that_only_overflow_when_added_up_are_accepted() -> None:
     toy_model("inctnp").float().stream().observe([[3e38, 3e38]], [0.0])
+
+
+MISTAKES = """
+import inctnp
+from inctnp.errors import IncTNPError
+
+model = inctnp.build(inctnp.ModelConfig(name="inctnp", dim_x=1, width=8, heads=1, layers=1))
+stream = model.stream(keep_rows=True)
+stream.observe([[0.1], [0.2], [0.3]], [1.0, 2.0, 3.0])
+before = stream.predict([0.5]).mean
+for act in (
+    lambda: stream.rollback(1.5),
+    lambda: stream.rollback("start"),
+    lambda: stream.sample([[0.5]], 2.5),
+    lambda: stream.log_prob([[0.5]], [1.0], orders=-2),
+    lambda: model.stream(policy="window", max_points=10.5),
+    lambda: model.stream(batch=2.0),
+    lambda: model.stream(batch="two"),
+):
+    try:
+        act()
+    except IncTNPError as error:
+        print(type(error).__name__, error)
+    assert len(stream) == stream.held == 3 and stream.predict([0.5]).mean == before
+"""
+
+
+def test_what_a_type_checker_would_catch_is_refused_without_one_too() -> None:
+    """In a process of its own, for types are checked while tests run."""
+    run = subprocess.run([sys.executable, "-c", MISTAKES], capture_output=True, text=True, check=True)
+    assert [line.split()[0] for line in run.stdout.splitlines()] == [
+        "RollbackError",
+        "RollbackError",
+        "ShapeError",
+        "ConfigError",
+        "ConfigError",
+        "ShapeError",
+        "ShapeError",
+    ]
+    assert "roll back to 1.5" in run.stdout and "{'max_points': 10.5}" in run.stdout
 
 
 def test_without_a_prior_the_first_question_has_no_answer() -> None:

@@ -12,7 +12,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import inctnp
-from inctnp.errors import IncTNPError, MissingDataError, StateError
+from inctnp.errors import IncTNPError, MissingDataError, StateError, StorageError
 from inctnp.predictive.base import Predictive
 from inctnp.streaming import state as states
 from inctnp.testing.toy import toy_model, toy_points
@@ -233,6 +233,20 @@ def test_a_model_from_a_folder_is_found_again(tmp_path: Path) -> None:
     assert same_bits(loaded.predict(XT), stream.predict(XT))
 
 
+def test_a_model_folder_that_is_gone_is_named(tmp_path: Path) -> None:
+    inctnp.save_pretrained(MODEL, tmp_path / "mine")
+    path = inctnp.load(str(tmp_path / "mine")).stream().save(tmp_path / "state")
+    (tmp_path / "mine").rename(tmp_path / "elsewhere")
+    refused(path, StateError, r"by the model '.*mine', which is not here.*pass it as model=", None)
+    assert len(inctnp.Stream.load(path, model=inctnp.load(str(tmp_path / "elsewhere")))) == 0
+
+
+def test_a_folder_is_no_place_for_a_file(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="could not be saved"):
+        MODEL.stream().save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_failed_save_leaves_the_old_file_and_nothing_else(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = saved.read_bytes()
 
@@ -242,6 +256,6 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(saved: Path, monkeyp
 
     monkeypatch.setattr(states, "save_file", fail)
     stream = MODEL.stream()
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(StorageError, match=r"could not be saved to .*disk full\. What was there before still is"):
         stream.save(saved)
     assert saved.read_bytes() == before and list(saved.parent.iterdir()) == [saved]

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from inctnp.errors import ShapeError
+from inctnp.errors import ConfigError, ShapeError
 from inctnp.notation import Inputs, Outputs
 from inctnp.predictive.base import Predictive, Values
 from inctnp.predictive.mixture import Mixture, mixture_over_first_axis
@@ -81,7 +81,7 @@ def sample_jointly(
     With `random_order` every draw of every task visits the targets in an order of its own.
     """
     model.check(context.batch, xt)
-    if draws < 1 or xt.shape[-2] < 1:
+    if draws < 1 or draws % 1 or xt.shape[-2] < 1:
         raise ShapeError(f"Sampling needs at least one draw and one target, not {draws} and {xt.shape[-2]}.")
     xt = xt.expand(draws, *xt.shape)
     order = _random_orders(xt, generator) if random_order else None
@@ -106,6 +106,8 @@ def average_orders(
 ) -> Float[Tensor, "*batch"]:
     """Log-density of the mixture over random target orders: less dependent on the order than any one of them."""
     model.check(context.batch, xt, yt)
+    if orders < 1:
+        raise ConfigError(f"An average needs at least one order, not {orders}; 0 takes the targets in the order given.")
     densities: list[Tensor] = []
     for _ in range(orders):
         order = _random_orders(xt, generator)

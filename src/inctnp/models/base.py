@@ -1,5 +1,6 @@
 """The contract every model obeys: contexts are values, predictions are distributions."""
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
@@ -161,7 +162,10 @@ def require_exact(name: str, storage: str) -> None:
 
 def batch_shape(batch: int | Sequence[int]) -> torch.Size:
     """A batch given as a number or a shape, as a shape."""
-    shape = torch.Size((batch,) if isinstance(batch, int) else batch)
+    try:
+        shape = torch.Size([operator.index(size) for size in (batch if isinstance(batch, Sequence) else (batch,))])
+    except TypeError:
+        raise ShapeError(f"A batch is a whole number or a shape of them, not {batch!r}.") from None
     if min(shape, default=1) < 1:
         raise ShapeError(f"A batch needs at least one task or stream, not {list(shape)}; batch=() is a single one.")
     return shape

@@ -1,6 +1,8 @@
 """A stream: predict before a row, learn after it, go back, branch, save."""
 
+import operator
 from collections.abc import Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
@@ -81,9 +83,10 @@ class Stream:
         ys = self._outputs(y, xs)
         # Tensors made in inference mode could not be written to outside of it.
         with torch.inference_mode(False), torch.no_grad():
-            self._memory = self._memory.observe(self.model, xs, ys)
+            memory = self._memory.observe(self.model, xs, ys)
             if self.keep_rows:
                 self._x, self._y = torch.cat([self._x, xs], dim=-2), torch.cat([self._y, ys], dim=-2)
+        self._memory = memory
 
     def predict(self, x: Rows) -> Predictive:
         """The predictive of one row, or of many, each on its own."""
@@ -117,6 +120,10 @@ class Stream:
 
     def rollback(self, to: int) -> None:
         """Forget every row after the first `to`, exactly as if they had never come."""
+        try:
+            to = operator.index(to)
+        except TypeError:
+            raise RollbackError(f"Cannot roll back to {to!r}: give the number of rows to keep.") from None
         if not 0 <= to <= len(self):
             raise RollbackError(f"Cannot roll back to row {to}: this stream has seen rows 0 to {len(self)}.")
         if to == len(self):
@@ -169,7 +176,10 @@ class Stream:
         allowed = {"all": set(), "window": {"max_points", "anchor"}, "reservoir": {"max_points", "seed"}}
         if policy not in allowed:
             raise ConfigError(f"No memory policy is called {policy!r}: choose {', '.join(allowed)}.")
-        limits = dict(limits)
+        try:
+            limits = {name: operator.index(limit) for name, limit in limits.items()}
+        except TypeError:
+            raise ConfigError(f"Limits are whole numbers, which {limits} are not.") from None
         if "max_bytes" in limits and policy != "all":
             per_point = max(1, self.model.bytes_per_point(self.storage))
             limits["max_points"] = limits.pop("max_bytes") // per_point // BUFFERS
@@ -245,10 +255,20 @@ BUFFERS = 4
 
 def _as_tensor(values: Rows) -> Tensor:
     array = np.asarray(values)
+    if array.dtype == object:
+        array = _from_objects(array)
     # Torch refuses reversed arrays and warns of read-only ones, and pandas hands out both.
     if not array.flags.writeable or any(stride < 0 for stride in array.strides):
         array = array.copy()
     return torch.as_tensor(array)
+
+
+def _from_objects(array: np.ndarray) -> np.ndarray:
+    """What pandas makes of columns of different kinds: numbers and truth values are fine, text and gaps are not."""
+    for where, value in np.ndenumerate(array):
+        if not isinstance(value, Real | np.bool_):
+            raise TypeError(f"{value!r} at {list(where)} is none.")
+    return array.astype(np.float64)
 
 
 def _only_point(values: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from inctnp.atomic import write_atomically
-from inctnp.errors import MissingDataError, StateError
+from inctnp.errors import MissingDataError, StateError, StorageError, UnknownNameError
 from inctnp.models.base import NeuralProcess
 from inctnp.pretrained.registry import load
 from inctnp.pretrained.weights import tensors_hash, weights_hash
@@ -82,7 +82,12 @@ def write_snapshot(path: Path, snapshot: Snapshot) -> Path:
     # Views of shared buffers are written as they are; safetensors refuses tensors that overlap.
     tensors = {name: tensor.clone() for name, tensor in tensors.items()}
     metadata = {"header": text, "sha256": _seal(text, tensors)}
-    write_atomically(path, lambda part: save_file(tensors, part, metadata))
+    try:
+        write_atomically(path, lambda part: save_file(tensors, part, metadata))
+    except (OSError, SafetensorError) as error:
+        raise StorageError(
+            f"The stream could not be saved to {path}: {error}. What was there before still is."
+        ) from error
     return path
 
 
@@ -92,7 +97,12 @@ def read_snapshot(path: Path, model: NeuralProcess | None) -> Restored:
     if model is None:
         if not header["model"]:
             raise StateError(f"{path} was saved by a model without a name: load that model and pass it as model=.")
-        model = load(header["model"]).to(getattr(torch, header["dtype"].removeprefix("torch.")))
+        try:
+            model = load(header["model"]).to(getattr(torch, header["dtype"].removeprefix("torch.")))
+        except UnknownNameError as error:
+            raise StateError(
+                f"{path} was saved by the model {header['model']!r}, which is not here: load it and pass it as model=."
+            ) from error
     if weights_hash(model) != header["weights"] or _plain(model) != header["config"]:
         raise StateError(
             f"{path} belongs to a model with other weights or settings "
