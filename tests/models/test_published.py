@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import inctnp
-from inctnp.errors import StateError
+from inctnp.errors import ConfigError, MissingDataError, StateError, UnknownNameError
 from inctnp.models.base import NeuralProcess
 from inctnp.task import Task
 
@@ -217,7 +217,58 @@ def test_a_file_that_does_not_say_which_model_it_is_asks_for_the_name(tmp_path: 
         inctnp.load_published(tmp_path / "weights.safetensors")
 
 
+@pytest.mark.parametrize("file", ["weights.pt", "unexplained/causes.pt"])
+def test_a_torch_file_that_does_not_say_it_either_asks_too(file: str, tmp_path: Path) -> None:
+    model = inctnp.build(inctnp.ModelConfig(name="inctnp", dim_x=1, layers=1))
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    torch.save(as_published(model), tmp_path / file)
+    with pytest.raises(StateError, match="nothing in the file says which"):
+        inctnp.load_published(tmp_path / file)
+
+
+@pytest.mark.parametrize("name", ["nothing.safetensors", "nothing.pt", "."])
+def test_a_checkpoint_that_is_not_there_is_missing(name: str, tmp_path: Path) -> None:
+    with pytest.raises(MissingDataError, match="no checkpoint at"):
+        inctnp.load_published(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"depth": 3}, ConfigError, r"settings \['depth'\]: choose from components"),
+        ({"name": "bert"}, UnknownNameError, "No model is called 'bert'"),
+        ({"name": "lbanp"}, StateError, "does not fit lbanp: it lacks 'encoder.transformer_encoder.latents'"),
+        ({"name": "cnp"}, StateError, "does not fit cnp: it lacks 'encoder.deepset"),
+        ({"name": "inctnp-prior"}, StateError, "does not fit inctnp-prior"),
+        ({"name": "inctnp", "width": 64}, StateError, "does not fit inctnp"),
+    ],
+)
+def test_settings_that_do_not_fit_the_file_are_refused(
+    settings: dict[str, object], error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    model = inctnp.build(inctnp.ModelConfig(name="inctnp", dim_x=1, layers=1))
+    torch.save(as_published(model), tmp_path / "weights.pt")
+    with pytest.raises(error, match=message):
+        inctnp.load_published(tmp_path / "weights.pt", **settings)
+
+
+@pytest.mark.parametrize("part", ["decoder.z_decoder.net.", "encoder.xy_encoder.", "mhsa_layers.", "attn.to_k."])
+def test_an_incomplete_file_is_refused_and_what_lacks_is_named(part: str, tmp_path: Path) -> None:
+    model = inctnp.build(inctnp.ModelConfig(name="inctnp", dim_x=1, layers=1))
+    kept = {key: tensor for key, tensor in as_published(model).items() if part not in key}
+    torch.save(kept, tmp_path / "weights.pt")
+    with pytest.raises(StateError, match=rf"does not fit inctnp: .*{part}"):
+        inctnp.load_published(tmp_path / "weights.pt", name="inctnp")
+
+
 def test_rubbish_is_refused(tmp_path: Path) -> None:
+    for number, rubbish in enumerate(([1, 2], {"a": object()}, None)):
+        torch.save(rubbish, tmp_path / f"{number}.pt")
+        with pytest.raises(StateError, match=f"{number}.pt holds no"):
+            inctnp.load_published(tmp_path / f"{number}.pt")
+    (tmp_path / "text.pt").write_bytes(b"not tensors")
+    with pytest.raises(StateError, match=r"text\.pt holds no state dict"):
+        inctnp.load_published(tmp_path / "text.pt")
     (tmp_path / "rubbish.safetensors").write_bytes(b"not tensors")
     with pytest.raises(StateError, match="not a readable safetensors file"):
         inctnp.load_published(tmp_path / "rubbish.safetensors")

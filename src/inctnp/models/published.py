@@ -1,8 +1,9 @@
 """Reads checkpoints of the authors' published code into our models."""
 
 import math
+import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,10 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from inctnp.errors import StateError
+from inctnp.errors import ConfigError, MissingDataError, StateError, UnknownNameError
 from inctnp.models.base import NeuralProcess
 from inctnp.models.build import build
-from inctnp.models.config import ModelConfig
+from inctnp.models.config import NAMES, ModelConfig
 
 STACK = "encoder.transformer_encoder."
 GRID = "encoder.x_encoder.wave_grid"
@@ -25,6 +26,12 @@ STATION_RANGES = ((1e-3, 2.0), (1e-3, 2.0), (0.1, 8.0), (1.0, 8760.0))
 PER_INPUT = 16
 FIRST = "encoder.xy_encoder.net.0.weight"
 CNP_FIRST = "encoder.deepset.z_encoder.net.0.weight"
+SIGNS = {
+    "inctnp-seq": r"batched.?causal|inctnp.?seq",
+    "inctnp": r"(?<![a-z])causal(?![a-z])|inctnp",
+    "tnp-d": r"(?<![a-z])plain(?![a-z])|(?<![a-z])tnp.?d(?![a-z])",
+}
+"""How the published configurations, or their files, call the models that share their tensors; the first to fit."""
 
 
 def load_published(path: str | Path, prefix: str = "", **settings: Any) -> NeuralProcess:
@@ -34,6 +41,7 @@ def load_published(path: str | Path, prefix: str = "", **settings: Any) -> Neura
     from the file's metadata; keywords of `ModelConfig` overrule them. TNP-D, incTNP and incTNP-Seq have the same
     tensors: without metadata that tell, say `name=`.
     """
+    _check_settings(settings)
     tensors, hint = _read(Path(path))
     weights = {
         name.removeprefix(prefix): t.float() if t.dtype == torch.float16 else t
@@ -45,17 +53,30 @@ def load_published(path: str | Path, prefix: str = "", **settings: Any) -> Neura
             f"{path} holds no published model: no tensor is named {prefix}encoder.… "
             "Give the prefix its names start with (prefix='sd.', say)."
         )
-    config = replace(_config(weights, hint, settings), **settings)
-    model = build(config)
+    name = settings.get("name") or _name(weights, hint)
     try:
+        config = replace(_config(weights, name, settings), **settings)
+        model = build(config)
         model.load_state_dict(_translate(weights, config))
-    except (RuntimeError, KeyError) as error:
-        raise StateError(f"{path} does not fit {config.name}: {error}") from error
+    except KeyError as error:
+        raise StateError(f"{path} does not fit {name}: it lacks {error}.") from error
+    except RuntimeError as error:
+        raise StateError(f"{path} does not fit {name}: {error}") from error
     return model.eval()
+
+
+def _check_settings(settings: Mapping[str, Any]) -> None:
+    known = {field.name for field in fields(ModelConfig)}
+    if unknown := settings.keys() - known:
+        raise ConfigError(f"No model has the settings {sorted(unknown)}: choose from {', '.join(sorted(known))}.")
+    if settings.get("name", NAMES[0]) not in NAMES:
+        raise UnknownNameError(f"No model is called {settings['name']!r}: choose from {', '.join(NAMES)}.")
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], str]:
     """Tensors, and whatever text of the file may say what they are."""
+    if not path.is_file():
+        raise MissingDataError(f"There is no checkpoint at {path}: give the path of a file.")
     if path.suffix == ".safetensors":
         try:
             with safe_open(path, framework="pt") as file:
@@ -65,16 +86,14 @@ def _read(path: Path) -> tuple[dict[str, Tensor], str]:
             raise StateError(f"{path} is not a readable safetensors file: {error}") from error
     try:
         stored = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        raise StateError(
-            f"{path} holds more than tensors, or is damaged: {error}. Save its state dict alone."
-        ) from error
-    stored = stored.get("state_dict", stored)
-    return {name: value for name, value in stored.items() if isinstance(value, Tensor)}, path.as_posix()
+        stored = stored.get("state_dict", stored)
+    except Exception as error:  # whatever the file can make torch raise
+        reason = str(error).partition("\n")[0]
+        raise StateError(f"{path} holds no state dict: {reason} Save one, and nothing else, in it.") from error
+    return {name: value for name, value in stored.items() if isinstance(value, Tensor)}, path.name
 
 
-def _config(weights: Mapping[str, Tensor], hint: str, settings: Mapping[str, Any]) -> ModelConfig:
-    name = settings.get("name") or _name(weights, hint)
+def _config(weights: Mapping[str, Tensor], name: str, settings: Mapping[str, Any]) -> ModelConfig:
     outputs = weights[_last(weights, "decoder.z_decoder.net.")].shape[0]
     dim_y = settings.get("dim_y", outputs // 2)
     first = weights[CNP_FIRST if name == "cnp" else FIRST]
@@ -93,10 +112,9 @@ def _config(weights: Mapping[str, Tensor], hint: str, settings: Mapping[str, Any
     if name == "cnp":
         hidden = sum(key.startswith("encoder.deepset") and key.endswith("weight") for key in weights) - 1
         return replace(config, hidden_layers=hidden)
-    block = next(key for key in weights if key.endswith(".0.ff_block.0.weight"))
     return replace(
         config,
-        feedforward=weights[block].shape[0],
+        feedforward=weights[STACK + "mhsa_layers.0.ff_block.0.weight"].shape[0],
         layers=len({key.split(".")[3] for key in weights if key.startswith(STACK) and "_layers." in key}),
         latents=len(weights[STACK + "latents"]) if name == "lbanp" else config.latents,
     )
@@ -110,13 +128,9 @@ def _name(weights: Mapping[str, Tensor], hint: str) -> str:
         return "lbanp"
     if not any(key.startswith(STACK + "mhca_layers.") for key in weights):
         return "tnp-a"
-    hint = hint.lower()
-    if "batched_causal" in hint or "seq" in hint:
-        return "inctnp-seq"
-    if "causal" in hint or "inctnp" in hint:
-        return "inctnp"
-    if "plain" in hint or "tnp_d" in hint or "tnp-d" in hint or "tnpd" in hint:
-        return "tnp-d"
+    for name, sign in SIGNS.items():
+        if re.search(sign, hint.lower()):
+            return name
     raise StateError(
         "TNP-D, incTNP and incTNP-Seq have the same tensors and nothing in the file says which this is: "
         "give name='tnp-d', 'inctnp' or 'inctnp-seq'."
@@ -136,7 +150,7 @@ def _grids(weights: Mapping[str, Tensor], features: int) -> tuple[tuple[float, .
 
 def _last(weights: Mapping[str, Tensor], prefix: str) -> str:
     numbers = [int(key[len(prefix) :].split(".")[0]) for key in weights if key.startswith(prefix)]
-    return f"{prefix}{max(numbers)}.weight"
+    return f"{prefix}{max(numbers, default=0)}.weight"
 
 
 def _translate(weights: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
