@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, Self, runtime_checkable
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -24,6 +24,17 @@ class GroundTruth(Protocol):
         ...
 
 
+class Outlook(NamedTuple):
+    """Exact means and standard deviations of normal outcomes, for learning from all that could have come of a task."""
+
+    mean: Float[Tensor, "*batch target dim_y"]
+    """Of each target given the context."""
+    std: Float[Tensor, "*batch target dim_y"]
+    step_mean: Float[Tensor, "*batch point dim_y"]
+    """Of each point of context and targets given the points before it."""
+    step_std: Float[Tensor, "*batch point dim_y"]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Task:
     """A batch of tasks of equal size: context (xc, yc), targets (xt, yt) and, if known, the truth."""
@@ -33,6 +44,7 @@ class Task:
     xt: Float[Tensor, "*batch target dim_x"]
     yt: Float[Tensor, "*batch target dim_y"]
     truth: GroundTruth | None = None
+    outlook: Outlook | None = None
 
     def __post_init__(self) -> None:
         for x, y, side in ((self.xc, self.yc, "context"), (self.xt, self.yt, "target")):
@@ -54,7 +66,7 @@ class Task:
 
     def prefix(self, points: int) -> Self:
         """The same question asked after only the first `points` of the context."""
-        return replace(self, xc=self.xc[..., :points, :], yc=self.yc[..., :points, :])
+        return replace(self, xc=self.xc[..., :points, :], yc=self.yc[..., :points, :], outlook=None)
 
     def permute(self, rng: torch.Generator) -> Self:
         """The context in another order, drawn for each task of the batch on its own."""
@@ -64,6 +76,7 @@ class Task:
             self,
             xc=self.xc.gather(-2, order.expand_as(self.xc)),
             yc=self.yc.gather(-2, order.expand_as(self.yc)),
+            outlook=None,
         )
 
     def as_sequence(self) -> tuple[Tensor, Tensor]:
@@ -72,4 +85,6 @@ class Task:
 
     def map(self, change: Callable[[Tensor], Tensor]) -> Self:
         """The task with every tensor changed, for instance by `torch.Tensor.double`."""
-        return replace(self, xc=change(self.xc), yc=change(self.yc), xt=change(self.xt), yt=change(self.yt))
+        outlook = self.outlook and Outlook(*map(change, self.outlook))
+        xc, yc, xt, yt = map(change, (self.xc, self.yc, self.xt, self.yt))
+        return replace(self, xc=xc, yc=yc, xt=xt, yt=yt, outlook=outlook)

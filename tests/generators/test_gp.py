@@ -109,3 +109,30 @@ def test_inputs_fill_the_domain_and_sizes_their_range() -> None:
 def test_contradictory_settings_are_refused(settings: dict) -> None:
     with pytest.raises(ConfigError):
         GPTasks(**settings)
+
+
+@pytest.mark.parametrize("step", range(4))
+def test_the_outlook_is_the_exact_posterior_of_every_target_and_of_every_step(step: int) -> None:
+    source = replace(MANY, outlook=True)
+    task = source.batch(step)
+    assert task.outlook is not None
+    mean, std = task.truth.predict(task)
+    np.testing.assert_allclose(task.outlook.mean.squeeze(-1), mean, atol=1e-4)
+    np.testing.assert_allclose(task.outlook.std.squeeze(-1), std, rtol=1e-4)
+    x, y = task.as_sequence()
+    for i in range(x.shape[1]):
+        before = Task(xc=x[:, :i], yc=y[:, :i], xt=x[:, i : i + 1], yt=y[:, i : i + 1])
+        mean, std = task.truth.predict(before)
+        np.testing.assert_allclose(task.outlook.step_mean[:, i], mean, atol=1e-4)
+        np.testing.assert_allclose(task.outlook.step_std[:, i], std, rtol=1e-4)
+
+
+def test_the_outlook_changes_no_task_and_does_not_outlive_its_context() -> None:
+    with_outlook, without = replace(MANY, outlook=True).batch(3), MANY.batch(3)
+    assert torch.equal(with_outlook.yt, without.yt)
+    assert without.outlook is None
+    assert with_outlook.prefix(1).outlook is None
+    assert with_outlook.permute(torch.Generator()).outlook is None
+    doubled = with_outlook.map(torch.Tensor.double).outlook
+    assert doubled is not None
+    assert all(part.dtype == torch.float64 for part in doubled)

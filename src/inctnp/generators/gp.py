@@ -10,7 +10,7 @@ from torch import Tensor
 from inctnp.errors import ConfigError
 from inctnp.generators.base import TaskGenerator, check_range, draw_size
 from inctnp.generators.kernels import FAMILIES, Kernel, draw_kernel
-from inctnp.task import Task
+from inctnp.task import Outlook, Task
 
 DOMAIN = (-2.0, 2.0)
 LOG_2PI = math.log(2 * math.pi)
@@ -70,6 +70,8 @@ class GPTasks(TaskGenerator):
     noise: float = 0.1
     shared_kernel: bool = True
     """One kernel for the whole batch, as in the paper; otherwise one per task."""
+    outlook: bool = False
+    """Whether tasks say what could have come, so that training need not learn it from one draw of each outcome."""
 
     def __post_init__(self) -> None:
         check_range("context", self.context, least=0)
@@ -89,6 +91,23 @@ class GPTasks(TaskGenerator):
         # The noise variance on the diagonal keeps a float32 factor accurate, and double would halve the speed.
         covariance = kernel(x, x)
         covariance.diagonal(dim1=-2, dim2=-1).add_(self.noise**2)
-        y = torch.linalg.cholesky(covariance) @ white
+        root = torch.linalg.cholesky(covariance)
+        y = root @ white
         xs, ys = x.split([context, self.targets], dim=1), y.split([context, self.targets], dim=1)
-        return Task(xc=xs[0], yc=ys[0], xt=xs[1], yt=ys[1], truth=truth)
+        outlook = _outlook(root, white, context) if self.outlook else None
+        return Task(xc=xs[0], yc=ys[0], xt=xs[1], yt=ys[1], truth=truth, outlook=outlook)
+
+
+def _outlook(root: Float[Tensor, "batch point point"], white: Float[Tensor, "batch point 1"], context: int) -> Outlook:
+    """Exact conditionals, read off the factor and the noise that made the outcomes.
+
+    Outcome i is the sum of row i of the factor times the noise, whose terms up to j are known once outcomes up to j are.
+    """
+    known, rest = root[:, context:, :context], root[:, context:, context:]
+    own = root.diagonal(dim1=-2, dim2=-1).unsqueeze(-1)
+    return Outlook(
+        mean=known @ white[:, :context],
+        std=rest.norm(dim=-1, keepdim=True),
+        step_mean=root @ white - own * white,
+        step_std=own.contiguous(),
+    )

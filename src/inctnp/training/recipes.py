@@ -67,7 +67,7 @@ def _gp(families: tuple[str, ...], longest: int, epochs: tuple[int, int], rates:
         )
         fast = replace(
             paper,
-            phases=(Phase(share=1.0, data=replace(data, shared_kernel=False)),),
+            phases=(Phase(share=1.0, data=replace(data, shared_kernel=False, outlook=True)),),
             steps=40 * EPOCH,
             optimisation=Optimisation(rate=1e-3, muon_rate=0.004, schedule="trapezoid", warmup=0.02, floor=0.0),
             precision="bf16-mixed",

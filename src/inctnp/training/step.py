@@ -9,7 +9,7 @@ from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from inctnp.models.base import NeuralProcess
-from inctnp.task import Task
+from inctnp.task import Outlook, Task
 
 
 class Objective(nn.Module):
@@ -19,10 +19,10 @@ class Objective(nn.Module):
         super().__init__()
         self.model, self.low = model, precision == "bf16-mixed"
 
-    def forward(self, xc: Tensor, yc: Tensor, xt: Tensor, yt: Tensor) -> Tensor:
+    def forward(self, xc: Tensor, yc: Tensor, xt: Tensor, yt: Tensor, outlook: Outlook | None = None) -> Tensor:
         # Not Fabric's own mixed precision: that would round the data to bfloat16 before the model sees them.
         with torch.autocast(xc.device.type, torch.bfloat16, enabled=self.low):
-            return self.model.objective(Task(xc=xc, yc=yc, xt=xt, yt=yt))
+            return self.model.objective(Task(xc=xc, yc=yc, xt=xt, yt=yt, outlook=outlook))
 
 
 def one_step(fabric: Fabric, module: Any, optimisers: Sequence[Any], tasks: Sequence[Task], clip: float) -> float:
@@ -37,7 +37,7 @@ def one_step(fabric: Fabric, module: Any, optimisers: Sequence[Any], tasks: Sequ
     for i, task in enumerate(tasks):
         with fabric.no_backward_sync(module, enabled=i + 1 < len(tasks)):
             here = task.map(fabric.to_device)
-            loss = module(here.xc, here.yc, here.xt, here.yt) / len(tasks)
+            loss = module(here.xc, here.yc, here.xt, here.yt, here.outlook) / len(tasks)
             fabric.backward(loss)
         total = total + loss.detach()
     norm = torch.nn.utils.clip_grad_norm_(module.parameters(), clip)
