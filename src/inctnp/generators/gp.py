@@ -101,7 +101,7 @@ class GPTasks(TaskGenerator):
 def _outlook(root: Float[Tensor, "batch point point"], white: Float[Tensor, "batch point 1"], context: int) -> Outlook:
     """Exact conditionals, read off the factor and the noise that made the outcomes.
 
-    Outcome i is the sum of row i of the factor times the noise, whose terms up to j are known once outcomes up to j are.
+    Outcome i is row i of the factor times the noise; its terms up to j are known once the outcomes up to j are.
     """
     known, rest = root[:, context:, :context], root[:, context:, context:]
     own = root.diagonal(dim1=-2, dim2=-1).unsqueeze(-1)
