@@ -1,0 +1,7 @@
+"""One page of HTML that tells how a stream went to someone who was not there."""
+
+from inctnp.report.journal import Journal
+from inctnp.report.page import write_report
+from inctnp.report.record import Record
+
+__all__ = ["Journal", "Record", "write_report"]
