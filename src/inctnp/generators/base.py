@@ -2,6 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -28,11 +30,23 @@ class TaskGenerator(ABC):
 
     def batch(self, step: int) -> Task:
         """Batch number `step`: a function of the settings, the seed and `step` alone."""
-        return self.draw(generator(self.seed, type(self).__name__, step))
+        with one_thread():
+            return self.draw(generator(self.seed, type(self).__name__, step))
 
     @abstractmethod
     def draw(self, rng: torch.Generator) -> Task:
         """A batch made from this random stream and nothing else."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let the calling thread compute alone: how a factorisation is rounded depends on how many threads share it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def draw_size(bounds: tuple[int, int], rng: torch.Generator) -> int:

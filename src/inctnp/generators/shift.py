@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from inctnp.errors import ConfigError, DataError
-from inctnp.generators.base import TaskGenerator, check_range, draw_size
+from inctnp.generators.base import TaskGenerator, check_range, draw_size, one_thread
 from inctnp.generators.gp import DOMAIN, LOG_2PI
 from inctnp.generators.kernels import FAMILIES, Kernel, draw_kernel
 from inctnp.seeding import generator
@@ -197,7 +197,8 @@ class ShiftTasks(TaskGenerator):
 
     def stream(self, step: int) -> ShiftStream:
         """The streams of batch number `step`, with every step's targets."""
-        return self._draw_stream(generator(self.seed, type(self).__name__, step))
+        with one_thread():
+            return self._draw_stream(generator(self.seed, type(self).__name__, step))
 
     def _draw_stream(self, rng: torch.Generator) -> ShiftStream:
         before = draw_kernel(self.families, self.lengthscales, self.batch_size, self.shared_kernels, rng)
