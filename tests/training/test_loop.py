@@ -241,3 +241,24 @@ class TwoProcesses:
 def test_processes_agree_on_the_loss_and_on_stopping() -> None:
     agreed = agree.__wrapped__ if hasattr(agree, "__wrapped__") else agree
     assert agreed(TwoProcesses(), 1.0, 0) == (2.0, signal.SIGTERM)
+
+
+def test_while_the_rate_is_flat_a_run_can_be_made_longer_or_shorter(training: Make) -> None:
+    """Its later steps are those of a run that had this length from the start, after a warm-up of the same steps."""
+    flat = ("optimisation.warmup=0", "optimisation.schedule=trapezoid")
+    for begun, wanted in ((20, 12), (12, 20)):
+        training(tiny(*flat, f"steps={begun}"), f"{begun}").run(6)
+        changed = training(tiny(*flat, f"steps={wanted}"), f"{begun}")
+        changed.run()
+        whole = training(tiny(*flat, f"steps={wanted}"), f"whole {wanted}")
+        whole.run()
+        assert left_behind(changed) == left_behind(whole)
+        assert json.loads(changed.folder.settings.read_text())["recipe"]["steps"] == wanted
+
+
+@pytest.mark.parametrize("taken", [2, 9])
+def test_in_warm_up_and_descent_its_length_stays(training: Make, taken: int) -> None:
+    sloped = ("optimisation.warmup=0.3", "optimisation.schedule=trapezoid")
+    training(tiny(*sloped)).run(taken)
+    with pytest.raises(StateError, match=r"steps \(12 there, 16 here\)"):
+        training(tiny(*sloped, "steps=16")).run()

@@ -127,9 +127,12 @@ class _Run:
 
     def _resume(self) -> Progress:
         header, tensors = read_checkpoint(self.folder.checkpoint)
-        require_same_recipe(header["recipe"], self.recipe, self.folder.path)
+        progress = Progress(**header["progress"])
+        require_same_recipe(header["recipe"], self.recipe, self.folder.path, progress.step)
+        if self.fabric.is_global_zero:
+            self.folder.describe(self.recipe)  # its number of steps may be another now
         restore(tensors, self.model, self.optimisers)
-        return Progress(**header["progress"])
+        return progress
 
     def _report_if_due(self, rate: float) -> None:
         """Rows come at fixed steps only, so that a run that was interrupted writes the rows of one that was not."""

@@ -15,6 +15,7 @@ from inctnp.training.checkpoint import read_checkpoint
 from inctnp.training.plain import flatten, telling_fields, to_plain
 from inctnp.training.progress import Report
 from inctnp.training.recipe import Recipe
+from inctnp.training.schedule import SCHEDULES
 
 
 @dataclass(frozen=True)
@@ -120,9 +121,14 @@ def run_directory(setting: str, variant: str, recipe: Recipe) -> RunDirectory:
     return RunDirectory(cache_dir() / "runs" / f"{setting}-{variant}" / f"{recipe.model.name}-{recipe.hash}")
 
 
-def require_same_recipe(saved: dict[str, Any], recipe: Recipe, where: Path) -> None:
-    """Refuse to go on with a run of other settings; a setting that is newer than the run must be at its default."""
+def require_same_recipe(saved: dict[str, Any], recipe: Recipe, where: Path, step: int = 0) -> None:
+    """Refuse to go on with a run of other settings; a setting that is newer than the run must be at its default.
+
+    The number of steps may differ where that changes neither the rate nor the source of tasks at the step at hand.
+    """
     before, now = flatten(saved), flatten(recipe.as_dict())
+    if {"steps", "phases"} <= saved.keys() and len(recipe.phases) == 1 and same_rate(saved["steps"], recipe, step):
+        before["steps"] = now["steps"]
     new = set(flatten(to_plain(recipe, telling_fields))) - set(before)
     other = sorted(new | {path for path in before if before[path] != now.get(path)})
     if other:
@@ -132,3 +138,11 @@ def require_same_recipe(saved: dict[str, Any], recipe: Recipe, where: Path) -> N
             f"{where} holds a run of other settings: {shown}{' and more' * (len(other) > 3)}. "
             "Give the same settings to go on with it, another --directory, or --fresh to start over."
         )
+
+
+def same_rate(steps: int, recipe: Recipe, step: int) -> bool:
+    """Whether the rate of a step would be the same in a run of so many steps in all."""
+    settings = recipe.optimisation
+    schedule = SCHEDULES[settings.schedule]
+    here, there = (schedule(step, total, settings.warmup, settings.floor) for total in (recipe.steps, steps))
+    return here == there
