@@ -1,7 +1,8 @@
 """What a row, a question, draws and a joint density cost: `python -m benchmarks.streaming [--json FILE] [--threads N]`.
 
 Every line compares, in one run and with the same weights, this library with (a) encoding everything again and (b) a
-cache that grows by copying and projects the cross-attention keys at every question.
+cache that grows by copying and projects the cross-attention keys at every question. Draws do not depend on each other,
+so (a) draws one of them and its time is multiplied.
 """
 
 import argparse
@@ -16,13 +17,17 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.copying import CopyingIncTNP
-from benchmarks.timing import interleaved, machine, peak_bytes
+from benchmarks.timing import interleaved, machine
 from inctnp import ModelConfig, build
-from inctnp.models.inc_tnp import CachedContext, IncTNP
+from inctnp.models.inc_tnp import IncTNP
+from inctnp.streaming.recompute import joint_log_prob_step_by_step, sample_step_by_step
 
 FEATURES = 20
 SIZES = (100, 1000, 10_000, 30_000)
 DRAWS, DRAWN_TARGETS, SCORED_TARGETS = 50, 50, 128
+JOINT_AT = 1000
+"""Rows seen when draws and joint densities are timed."""
+DRAWING, HELD = f"{DRAWS} joint draws of {DRAWN_TARGETS}", "held"
 Variants = dict[str, Callable[[], Any]]
 
 
@@ -66,6 +71,7 @@ class Cases:
         xt, _ = points(DRAWN_TARGETS, seed=4)
         return {
             "ours": lambda: self.model.joint_sample(self.context, xt, DRAWS),
+            "again": lambda: sample_step_by_step(self.model, self.x, self.y, xt, 1),
             "copy": lambda: self.copying.sample(self.copied, xt, DRAWS),
         }
 
@@ -73,6 +79,7 @@ class Cases:
         xt, yt = points(SCORED_TARGETS, seed=5)
         return {
             "ours": lambda: self.model.joint_log_prob(self.context, xt, yt),
+            "again": lambda: joint_log_prob_step_by_step(self.model, self.x, self.y, xt, yt),
             "copy": lambda: self.copying.joint_log_prob(self.copied, xt, yt),
         }
 
@@ -101,46 +108,48 @@ def measure(model: IncTNP, sizes: tuple[int, ...], repeats: int) -> Iterator[dic
             "query, 1 target": cases.ask(1),
             "query, 250 targets": cases.ask(250),
         }
-        if size == 1000:
-            work[f"{DRAWS} joint draws of {DRAWN_TARGETS}"] = cases.draw()
+        if size == JOINT_AT:
+            work[DRAWING] = cases.draw()
             work[f"joint density of {SCORED_TARGETS}"] = cases.score()
         for name, variants in work.items():
-            timings = interleaved(variants, repeats)
-            for variant, timing in timings.items():
-                yield {"work": name, "rows": size, "variant": variant, **asdict(timing)}
-            if "joint" in name:
-                for variant, run in variants.items():
-                    yield {"work": f"{name}, peak memory", "rows": size, "variant": variant, "bytes": peak_bytes(run)}
-        yield {"work": "cache", "rows": size, "variant": "ours", "bytes": cases.context.nbytes}
-        yield {"work": "cache", "rows": size, "variant": "copy", "bytes": cases.copied.nbytes}
+            for variant, timing in interleaved(variants, repeats).items():
+                one_of_many = name == DRAWING and variant == "again"
+                spent = timing.times(DRAWS) if one_of_many else timing
+                yield {"work": name, "rows": size, "variant": variant, **asdict(spent)}
+        yield {"work": HELD, "rows": size, "variant": "ours", "peak": cases.context.nbytes}
+        yield {"work": HELD, "rows": size, "variant": "copy", "peak": cases.copied.nbytes}
 
 
-def sampling_rows(context: CachedContext) -> int:
-    """Rows that joint sampling holds in caches: the stream once, and each draw's own targets."""
-    return len(context) + DRAWS * (DRAWN_TARGETS - 1)
-
-
-def table(rows: list[dict[str, Any]]) -> Table:
-    """One line per piece of work, variants side by side with their ratio to ours."""
-    shown = Table(title="Milliseconds (median); in brackets the ratio to ours", caption=str(machine()))
-    for column in ("work", "rows", "ours", "encode again (a)", "copying cache (b)", "read once"):
-        shown.add_column(column, justify="left" if column == "work" else "right")
+def tables(rows: list[dict[str, Any]]) -> Iterator[Table]:
+    """Times, then memory: one line per piece of work, variants side by side with their ratio to ours."""
     grouped: dict[tuple[str, int], dict[str, dict[str, Any]]] = {}
     for row in rows:
         grouped.setdefault((row["work"], row["rows"]), {})[row["variant"]] = row
+    timed = {key: variants for key, variants in grouped.items() if key[0] != HELD}
+    yield _table("Milliseconds (median); in brackets the ratio to ours", timed, _time)
+    yield _table("Megabytes held by the context, and needed on top of it by the work", grouped, _megabytes)
+
+
+def _table(title: str, grouped: dict[tuple[str, int], dict[str, dict[str, Any]]], cell: Callable[..., str]) -> Table:
+    shown = Table(title=title, caption=str(machine()))
+    for column in ("work", "rows", "ours", "encode again (a)", "copying cache (b)", "read once"):
+        shown.add_column(column, justify="left" if column == "work" else "right")
     for (work, size), variants in grouped.items():
-        cells = [_cell(variants.get(name), variants["ours"]) for name in ("ours", "again", "copy", "read once")]
+        cells = [
+            cell(variants[name], variants["ours"]) if name in variants else "-"
+            for name in ("ours", "again", "copy", "read once")
+        ]
         shown.add_row(work, f"{size:,}", *cells)
     return shown
 
 
-def _cell(row: dict[str, Any] | None, ours: dict[str, Any]) -> str:
-    if row is None:
-        return "-"
-    if "bytes" in row:
-        return "-" if row["bytes"] is None else f"{row['bytes'] / 1e6:.1f} MB"
+def _time(row: dict[str, Any], ours: dict[str, Any]) -> str:
     ratio = "" if row is ours else f" ({row['median'] / ours['median']:.1f}x)"
     return f"{row['median'] * 1e3:.2f}{ratio}"
+
+
+def _megabytes(row: dict[str, Any], _: dict[str, Any]) -> str:
+    return "-" if row["peak"] is None else f"{row['peak'] / 1e6:.1f}"
 
 
 def main() -> None:
@@ -157,7 +166,7 @@ def main() -> None:
     assert isinstance(model, IncTNP)
     with torch.inference_mode():
         rows = list(measure(model, tuple(asked.sizes), asked.repeats))
-    Console(width=130).print(table(rows))
+    Console(width=130).print(*tables(rows))
     if asked.json:
         asked.json.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n")
 

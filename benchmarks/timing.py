@@ -1,9 +1,10 @@
 """Times variants of the same work side by side, so that only their ratio matters."""
 
+import ctypes
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,36 +19,46 @@ class Timing:
     median: float
     low: float
     high: float
+    peak: int | None = None
+    """Bytes resident at most, on top of those before; None where Linux does not tell."""
+
+    def times(self, count: int) -> "Timing":
+        """What `count` such runs after each other take."""
+        return replace(self, median=count * self.median, low=count * self.low, high=count * self.high)
 
 
 def interleaved(variants: Mapping[str, Callable[[], Any]], repeats: int, budget: float = 20.0) -> dict[str, Timing]:
     """Run every variant in turn, so that whatever else the machine does hits all of them alike.
 
-    A variant that has used up its share of the budget (seconds) drops out after at least two runs.
+    A variant that has used up its share of the budget (seconds) drops out after at least two runs. Memory is that of
+    its first run after the warm-up.
     """
     seconds: dict[str, list[float]] = {name: [] for name in variants}
+    peaks: dict[str, int | None] = {}
     for run in variants.values():
         run()
     for _ in range(repeats):
         for name, run in variants.items():
             if len(seconds[name]) >= 2 and sum(seconds[name]) > budget / len(variants):
                 continue
+            before = _resident_from_here() if name not in peaks else None
             start = time.perf_counter()
             run()
             seconds[name].append(time.perf_counter() - start)
-    return {name: _summary(sorted(values)) for name, values in seconds.items()}
+            if name not in peaks:
+                peaks[name] = None if before is None else max(0, _status("VmHWM") - before)
+    return {name: _summary(sorted(values), peaks[name]) for name, values in seconds.items()}
 
 
-def peak_bytes(run: Callable[[], Any]) -> int | None:
-    """Resident memory that `run` needs on top of what is resident before it; None where Linux does not tell."""
+def _resident_from_here() -> int | None:
+    """Bytes resident now, from which the most that will be is counted anew."""
     reset = Path("/proc/self/clear_refs")
     if not reset.exists():
         return None
-    run()
-    before = _status("VmRSS")
+    # Pages that were freed but kept by the allocator would hide what the work takes.
+    ctypes.CDLL(None).malloc_trim(0)
     reset.write_text("5")
-    run()
-    return max(0, _status("VmHWM") - before)
+    return _status("VmRSS")
 
 
 def machine() -> dict[str, Any]:
@@ -63,8 +74,8 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _summary(ordered: list[float]) -> Timing:
-    return Timing(median(ordered), ordered[len(ordered) // 4], ordered[(3 * len(ordered)) // 4])
+def _summary(ordered: list[float], peak: int | None) -> Timing:
+    return Timing(median(ordered), ordered[len(ordered) // 4], ordered[(3 * len(ordered)) // 4], peak)
 
 
 def _status(key: str) -> int:
