@@ -44,5 +44,10 @@ def test_the_shortest_form_is_chosen() -> None:
     assert command_for(recipe("rbf-64", "cnp", "paper")) == "inctnp train rbf-64 --model cnp --variant paper"
 
 
-def test_a_run_from_other_weights_has_none() -> None:
-    assert command_for(replace(recipe("rbf-64", "cnp"), start=Start(name="a", sha256="b"))) is None
+def test_a_run_from_other_weights_names_them() -> None:
+    chosen = replace(recipe("rbf-64", "cnp"), start=Start(name="rbf-64/cnp", sha256="b"))
+    assert command_for(chosen) == "inctnp train rbf-64 --model cnp --from rbf-64/cnp"
+
+
+def test_a_recipe_of_no_known_setting_has_none() -> None:
+    assert command_for(replace(recipe("rbf-64", "cnp"), name="finetune")) is None
