@@ -11,6 +11,7 @@ from inctnp.predictive.base import Predictive
 from inctnp.pretrained.registry import load
 from inctnp.pretrained.registry import names as model_names
 from inctnp.pretrained.weights import from_pretrained, save_pretrained
+from inctnp.regressor.session import StreamingRegressor
 from inctnp.streaming.context_order import greedy_order
 from inctnp.streaming.session import Stream
 from inctnp.task import Task
@@ -25,6 +26,7 @@ __all__ = [
     "OrderAveraged",
     "Predictive",
     "Stream",
+    "StreamingRegressor",
     "Task",
     "build",
     "from_pretrained",

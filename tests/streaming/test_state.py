@@ -14,7 +14,8 @@ from safetensors.torch import load_file, save_file
 import inctnp
 from inctnp.errors import IncTNPError, MissingDataError, StateError, StorageError
 from inctnp.predictive.base import Predictive
-from inctnp.streaming import state as states
+from inctnp.streaming import sealed
+from inctnp.streaming.state import STREAM
 from inctnp.testing.toy import toy_model, toy_points
 
 MODEL = toy_model("inctnp-prior")
@@ -194,7 +195,7 @@ def test_a_missing_tensor_is_noticed(saved: Path) -> None:
     refused(rewritten(saved, lambda h, t, m: t.pop("x")), StateError, "changed after it was saved")
 
 
-@pytest.mark.parametrize("version", [states.VERSION + 1, "two", None])
+@pytest.mark.parametrize("version", [STREAM.version + 1, "two", None])
 def test_a_newer_version_is_refused_before_anything_else(version: Any, saved: Path) -> None:
     refused(rewritten(saved, lambda h, t, m: h.update(version=version)), StateError, "reads up to 1.*Upgrade")
 
@@ -254,7 +255,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(saved: Path, monkeyp
         Path(args[1]).write_bytes(b"half")
         raise OSError("disk full")
 
-    monkeypatch.setattr(states, "save_file", fail)
+    monkeypatch.setattr(sealed, "save_file", fail)
     stream = MODEL.stream()
     with pytest.raises(StorageError, match=r"could not be saved to .*disk full\. What was there before still is"):
         stream.save(saved)

@@ -1,0 +1,6 @@
+"""Streaming regression of raw tables: any columns in, calibrated predictive distributions out."""
+
+from inctnp.regressor.session import StreamingRegressor
+from inctnp.regressor.settings import RegressorSettings
+
+__all__ = ["RegressorSettings", "StreamingRegressor"]
