@@ -204,6 +204,16 @@ def test_averaging_all_orders_of_two_targets_is_the_log_of_the_mean_density(mode
 
 @every(NAMES)
 @torch.no_grad()
+def test_predict_then_learn_is_both_after_each_other(model: NeuralProcess) -> None:
+    x, y = toy_points(model, 6, batch=(2,))
+    context = model.extend(model.empty(2), x[:, :5], y[:, :5])
+    predictive, learned = model.query_then_extend(context, x[:, 5:], y[:, 5:])
+    checks.assert_same(predictive, model.query(context, x[:, 5:]), "what was predicted before the outcome was known")
+    checks.assert_same(model.query(learned, x), model.query(model.extend(model.empty(2), x, y), x), "what was learned")
+
+
+@every(NAMES)
+@torch.no_grad()
 def test_no_new_points_and_no_targets_are_answered(model: NeuralProcess) -> None:
     x, y = toy_points(model, 4, batch=(2,))
     context = model.extend(model.empty(2), x, y)

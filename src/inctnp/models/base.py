@@ -100,6 +100,10 @@ class NeuralProcess(nn.Module, ABC):
     def objective(self, task: Task) -> Float[Tensor, ""]:
         """The loss this model is trained on: mean negative log-density per predicted output."""
 
+    def query_then_extend(self, context: Any, x: Inputs, y: Outputs) -> tuple[Predictive, Any]:
+        """What is predicted for points before their outputs are known, and the context that knows them."""
+        return self.query(context, x), self.extend(context, x, y)
+
     def joint_log_prob(
         self, context: Any, xt: Inputs, yt: Outputs, *, orders: int = 0, generator: torch.Generator | None = None
     ) -> Float[Tensor, "*batch"]:

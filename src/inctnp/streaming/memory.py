@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from inctnp.errors import ConfigError, RollbackError
-from inctnp.models.base import NeuralProcess
+from inctnp.fused.backend import Backend
+from inctnp.predictive.base import Predictive
 from inctnp.seeding import generator
 
 Saved = tuple[dict[str, Any], dict[str, Tensor]]
@@ -31,8 +32,12 @@ class Memory(ABC):
     """Rows observed so far, kept or not."""
 
     @abstractmethod
-    def observe(self, model: NeuralProcess, x: Tensor, y: Tensor) -> Self:
+    def observe(self, model: Backend, x: Tensor, y: Tensor) -> Self:
         """The memory after some more rows."""
+
+    @abstractmethod
+    def step(self, model: Backend, x: Tensor, y: Tensor) -> tuple[Predictive, Self]:
+        """What is predicted for one row, and the memory after learning it."""
 
     @abstractmethod
     def rollback(self, to: int) -> Self:
@@ -67,8 +72,12 @@ class KeepAll(Memory):
 
     policy = "all"
 
-    def observe(self, model: NeuralProcess, x: Tensor, y: Tensor) -> Self:
+    def observe(self, model: Backend, x: Tensor, y: Tensor) -> Self:
         return replace(self, context=model.extend(self.context, x, y), seen=self.seen + x.shape[-2])
+
+    def step(self, model: Backend, x: Tensor, y: Tensor) -> tuple[Predictive, Self]:
+        predictive, context = model.query_then_extend(self.context, x, y)
+        return predictive, replace(self, context=context, seen=self.seen + 1)
 
     def rollback(self, to: int) -> Self:
         return replace(self, context=self.context.truncate(to), seen=to)
@@ -95,7 +104,7 @@ class Window(Memory):
     changed: bool = False
     """Whether there was one."""
 
-    def observe(self, model: NeuralProcess, x: Tensor, y: Tensor) -> Self:
+    def observe(self, model: Backend, x: Tensor, y: Tensor) -> Self:
         memory, start = self, 0
         while start < x.shape[-2]:
             memory = memory._changed_over()
@@ -103,6 +112,9 @@ class Window(Memory):
             memory = memory._take(model, x[..., start:end, :], y[..., start:end, :])
             start = end
         return memory
+
+    def step(self, model: Backend, x: Tensor, y: Tensor) -> tuple[Predictive, Self]:
+        return model.query(self.context, x), self.observe(model, x, y)
 
     def rollback(self, to: int) -> Self:
         dropped = self.seen - to
@@ -151,7 +163,7 @@ class Window(Memory):
             return self
         return replace(self, context=self.upcoming, upcoming=self.first, since=0, changed=True)
 
-    def _take(self, model: NeuralProcess, x: Tensor, y: Tensor) -> Self:
+    def _take(self, model: Backend, x: Tensor, y: Tensor) -> Self:
         context, count = model.extend(self.context, x, y), x.shape[-2]
         first = model.extend(self.first, x, y) if len(self.first) < self.anchor else self.first
         upcoming = self.upcoming
@@ -184,7 +196,7 @@ class Reservoir(Memory):
     pending_y: Tensor
     empty: Any
 
-    def observe(self, model: NeuralProcess, x: Tensor, y: Tensor) -> Self:
+    def observe(self, model: Backend, x: Tensor, y: Tensor) -> Self:
         memory, size = self, self.max_points // 2
         fill = min(x.shape[-2], max(0, size - self.seen))
         if fill:
@@ -195,6 +207,9 @@ class Reservoir(Memory):
                 memory = memory._replace(model, slot, x[..., i : i + 1, :], y[..., i : i + 1, :])
             memory = replace(memory, seen=memory.seen + 1)
         return memory
+
+    def step(self, model: Backend, x: Tensor, y: Tensor) -> tuple[Predictive, Self]:
+        return model.query(self.context, x), self.observe(model, x, y)
 
     def rollback(self, to: int) -> Self:
         if to < self.seen and self.seen > self.max_points // 2:
@@ -213,7 +228,7 @@ class Reservoir(Memory):
     def rows(self) -> dict[str, Tensor]:
         return {"x": self.x, "y": self.y, "pending_x": self.pending_x, "pending_y": self.pending_y}
 
-    def _fill(self, model: NeuralProcess, x: Tensor, y: Tensor) -> Self:
+    def _fill(self, model: Backend, x: Tensor, y: Tensor) -> Self:
         return replace(
             self,
             context=model.extend(self.context, x, y),
@@ -222,7 +237,7 @@ class Reservoir(Memory):
             seen=self.seen + x.shape[-2],
         )
 
-    def _replace(self, model: NeuralProcess, slot: int, x: Tensor, y: Tensor) -> Self:
+    def _replace(self, model: Backend, slot: int, x: Tensor, y: Tensor) -> Self:
         kept_x, kept_y = self.x.clone(), self.y.clone()
         kept_x[..., slot : slot + 1, :], kept_y[..., slot : slot + 1, :] = x, y
         memory = replace(self, x=kept_x, y=kept_y)
@@ -241,7 +256,7 @@ class Reservoir(Memory):
         """Length at which the next context is begun: a quarter of the room is left to build it in."""
         return self.max_points - self.max_points // 4
 
-    def _catch_up(self, model: NeuralProcess) -> Self:
+    def _catch_up(self, model: Backend) -> Self:
         """Take in so many waiting rows that none is left when the context is full."""
         left = self.max_points - len(self.context)
         waiting = self.pending_x.shape[-2]

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from inctnp.errors import ConfigError, DataError, DtypeError, RollbackError, ShapeError
+from inctnp.fused.backend import choose_backend, why_not_fused
 from inctnp.models.autoregressive import JointSample
 from inctnp.models.base import NeuralProcess, batch_shape
 from inctnp.predictive.base import Predictive
@@ -46,6 +47,7 @@ class Stream:
         storage: str = "exact",
         policy: str = "all",
         keep_rows: bool = False,
+        backend: str = "auto",
         **limits: int,
     ) -> None:
         """Start with no rows.
@@ -53,8 +55,14 @@ class Stream:
         `storage` keeps keys and values exact, in bfloat16 or in int8. `policy` bounds the memory: `window`
         (`max_points=` or `max_bytes=`, and `anchor=` for the first rows) or `reservoir` (`max_points=` or `max_bytes=`,
         `seed=`). `keep_rows` also keeps the raw rows, so that a rollback works under any policy, by replay.
+
+        `backend` decides who computes single rows: `fused` is compiled code (install `inctnp[fused]`; the first use on
+        a machine takes a while), `eager` the model itself, `auto` compiled code where it is there already and the
+        stream is long enough. Answers agree to rounding.
         """
         self.model = model
+        self.backend = backend
+        self._computing = choose_backend(backend, model)
         self.batch = batch_shape(batch)
         self.storage = storage
         self.keep_rows = keep_rows
@@ -83,16 +91,27 @@ class Stream:
         ys = self._outputs(y, xs)
         # Tensors made in inference mode could not be written to outside of it.
         with torch.inference_mode(False), torch.no_grad():
-            memory = self._memory.observe(self.model, xs, ys)
-            if self.keep_rows:
-                self._x, self._y = torch.cat([self._x, xs], dim=-2), torch.cat([self._y, ys], dim=-2)
+            memory = self._memory.observe(self._computing, xs, ys)
+            self._keep(xs, ys)
         self._memory = memory
 
     def predict(self, x: Rows) -> Predictive:
         """The predictive of one row, or of many, each on its own."""
         xs, single = self._inputs(x)
         with torch.no_grad():
-            predictive = self.model.query(self._memory.context, xs)
+            predictive = self._computing.query(self._memory.context, xs)
+        return predictive.reshape(_only_point) if single else predictive
+
+    def step(self, x: Rows, y: Rows) -> Predictive:
+        """Predict one row, then learn it; what comes back was predicted before the outcome was looked at."""
+        xs, single = self._inputs(x)
+        ys = self._outputs(y, xs)
+        if xs.shape[-2] != 1:
+            raise ShapeError(f"step takes one row, not {xs.shape[-2]}: predict and observe take many.")
+        with torch.inference_mode(False), torch.no_grad():
+            predictive, memory = self._memory.step(self._computing, xs, ys)
+            self._keep(xs, ys)
+        self._memory = memory
         return predictive.reshape(_only_point) if single else predictive
 
     def sample(
@@ -134,7 +153,7 @@ class Stream:
             if not self.keep_rows:
                 raise
             with torch.inference_mode(False), torch.no_grad():
-                self._memory = self._fresh().observe(self.model, self._x[..., :to, :], self._y[..., :to, :])
+                self._memory = self._fresh().observe(self._computing, self._x[..., :to, :], self._y[..., :to, :])
         self._x, self._y = self._x[..., :to, :], self._y[..., :to, :]
 
     def save(self, path: str | Path) -> Path:
@@ -144,6 +163,7 @@ class Stream:
             "storage": self.storage,
             "policy": self.policy,
             "keep_rows": self.keep_rows,
+            "backend": self.backend,
             "limits": self.limits,
             # Rows reach the model as they are; scaled streams say here how.
             "preprocessing": None,
@@ -155,10 +175,18 @@ class Stream:
         """Go on from a saved state; a model that does not ship with the package has to be given."""
         saved = read_snapshot(Path(path), model)
         settings = {key: saved.settings[key] for key in ("batch", "storage", "policy", "keep_rows")}
-        stream = cls(saved.model, **settings, **saved.settings["limits"])
+        backend = saved.settings.get("backend", "auto")
+        # A state may be read where compiled code is not installed; the answers are the same.
+        backend = "auto" if backend == "fused" and why_not_fused(saved.model) else backend
+        stream = cls(saved.model, backend=backend, **settings, **saved.settings["limits"])
         stream._memory = saved.restore(stream._memory)
         stream._x, stream._y = saved.x, saved.y
         return stream
+
+    def _keep(self, xs: Tensor, ys: Tensor) -> None:
+        """Raw rows, if they were asked for."""
+        if self.keep_rows:
+            self._x, self._y = torch.cat([self._x, xs], dim=-2), torch.cat([self._y, ys], dim=-2)
 
     def _fresh(self) -> memories.Memory:
         """A memory of no rows."""

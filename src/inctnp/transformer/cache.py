@@ -168,6 +168,11 @@ class Append:
     def draws(self) -> int:
         return self._after.draws
 
+    @property
+    def after(self) -> Cache:
+        """The cache as it will be: for compiled code, which writes the new rows at its end by itself."""
+        return self._after
+
     def write(self, slot: int, rows: Rows) -> None:
         """Store the new rows of one attention."""
         self._last.block.write(slot, self._last.length, self._after.storage.pack(rows))
