@@ -63,6 +63,14 @@ def test_attention_is_one_softmax_over_all_pieces(case: str) -> None:
     torch.testing.assert_close(attend(query, pieces, may_see), by_hand(query, pieces, may_see), rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("case", [case for case, (_, lengths, _) in CASES.items() if len(lengths) == 1])
+def test_the_gradient_is_that_of_numerical_differences(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "TOGETHER", 2)
+    queries, lengths, may_see = CASES[case]
+    query, rows = randn(BATCH, HEADS, 1, queries, DEPTH).requires_grad_(), pieces_of(*lengths)[0].requires_grad_()
+    assert torch.autograd.gradcheck(lambda q, r: attend(q, [r], may_see), (query, rows))
+
+
 def test_draws_share_a_past_and_keep_their_own_rows() -> None:
     query, pieces = randn(BATCH, HEADS, 3, 2, DEPTH), pieces_of((5, 1), (4, 3))
     torch.testing.assert_close(attend(query, pieces), by_hand(query, pieces, None), rtol=0, atol=1e-12)

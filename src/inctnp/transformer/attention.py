@@ -6,6 +6,7 @@ of them share: it is read once for all, never copied per draw.
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -51,28 +52,67 @@ def _plain(query: Tensor, rows: Tensor, may_see: Tensor | None) -> Tensor:
     q = query.flatten(0, 2)
     key, value = rows.flatten(1, 3).unbind(0)
     if may_see is None:
-        return _products(q, key, value, None).view(query.shape)
-    older = key.shape[-2] - may_see.shape[-1]
-    parts: list[Tensor] = []
-    for some, visible in zip(q.split(TOGETHER, dim=1), may_see.split(TOGETHER), strict=True):
-        columns = visible.any(dim=0).nonzero()
-        newest = int(columns[-1]) + 1 if len(columns) else 0
-        end = older + newest
-        parts.append(_products(some, key[:, :end], value[:, :end], visible[:, :newest] if newest else None))
-    return torch.cat(parts, dim=1).view(query.shape)
+        return _products(q, key, value).view(query.shape)
+    return _Masked.apply(q, key, value, may_see).view(query.shape)
 
 
-def _products(query: Tensor, key: Tensor, value: Tensor, may_see: Tensor | None) -> Tensor:
-    bias = _hidden(may_see, key.shape[-2], query)
-    scale = query.shape[-1] ** -0.5
-    scores = torch.baddbmm(bias, query, key.mT, beta=0.0 if may_see is None else 1.0, alpha=scale)
-    return torch.bmm(torch.softmax(scores, dim=-1), value)
+class _Masked(torch.autograd.Function):
+    """Attention under a mask, some queries at a time, each block reading no keys that none of its queries may see.
+
+    The gradient is written out because the automatic one pads that of every block with zeros to all keys.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, may_see: Tensor) -> Tensor:
+        older = key.shape[-2] - may_see.shape[-1]
+        weights: list[Tensor] = []
+        parts: list[Tensor] = []
+        for some, visible in zip(query.split(TOGETHER, dim=1), may_see.split(TOGETHER), strict=True):
+            columns = visible.any(dim=0).nonzero()
+            newest = int(columns[-1]) + 1 if len(columns) else 0
+            end = older + newest
+            weight = _weights(some, key[:, :end], visible[:, :newest] if newest else None)
+            parts.append(torch.bmm(weight, value[:, :end]))
+            if any(ctx.needs_input_grad):
+                weights.append(weight)
+        ctx.save_for_backward(query, key, value, *weights)
+        return torch.cat(parts, dim=1)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        query, key, value, *weights = ctx.saved_tensors
+        scaled = query * query.shape[-1] ** -0.5
+        to_query: list[Tensor] = []
+        to_key, to_value = torch.zeros_like(key), torch.zeros_like(value)
+        blocks = zip(weights, scaled.split(TOGETHER, dim=1), gradients[0].split(TOGETHER, dim=1), strict=True)
+        for weight, some, gradient in blocks:
+            end = weight.shape[-1]
+            to_value[:, :end] += torch.bmm(weight.mT, gradient)
+            through = torch.bmm(gradient, value[:, :end].mT)
+            to_scores = torch._softmax_backward_data(through, weight, -1, weight.dtype)
+            to_query.append(torch.bmm(to_scores, key[:, :end]))
+            to_key[:, :end] += torch.bmm(to_scores.mT, some)
+        return torch.cat(to_query, dim=1).mul_(query.shape[-1] ** -0.5), to_key, to_value, None
 
 
-def _hidden(may_see: Tensor | None, keys: int, like: Tensor) -> Tensor:
+def _products(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return torch.bmm(_weights(query, key, None), value)
+
+
+def _weights(query: Tensor, key: Tensor, may_see: Tensor | None) -> Tensor:
+    """Shares of each key in each answer."""
+    scores = torch.baddbmm(query.new_empty(1), query, key.mT, beta=0.0, alpha=query.shape[-1] ** -0.5)
+    if may_see is not None:
+        hidden = ~may_see
+        some = hidden.any(dim=0).nonzero()
+        # Most keys are open to all: only from the first that is not do scores have to be touched.
+        first = int(some[0]) if len(some) else may_see.shape[1]
+        scores[..., key.shape[-2] - may_see.shape[1] + first :].masked_fill_(hidden[:, first:], -math.inf)
+    return torch.softmax(scores, dim=-1)
+
+
+def _hidden(may_see: Tensor, keys: int, like: Tensor) -> Tensor:
     """What is added to the scores: minus infinity where a query may not look."""
-    if may_see is None:
-        return like.new_empty(1)
     bias = like.new_zeros(may_see.shape[0], keys)
     bias[:, keys - may_see.shape[1] :].masked_fill_(~may_see, -math.inf)
     return bias
