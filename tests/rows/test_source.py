@@ -4,6 +4,7 @@ import gzip
 import itertools
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,22 @@ def test_files_that_are_not_there_are_named(tmp_path: Path) -> None:
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
         Reading(**wrong)
+
+
+@pytest.mark.slow
+def test_two_million_rows_are_read_in_bounded_memory_at_a_steady_speed(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv.gz"
+    with gzip.open(path, "wt", compresslevel=1) as file:
+        file.write("t,name,y\n")
+        file.writelines(f"{row},name {row},{row % 7}\n" for row in range(2_000_000))
+    rows = open_rows(str(path)).rows
+    sizes, seconds = [], []
+    for _ in range(10):
+        start = time.process_time()
+        for _ in itertools.islice(rows, 200_000):
+            pass
+        seconds.append(time.process_time() - start)
+        sizes.append(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE"))
+    assert next(rows, None) is None
+    assert max(sizes) < sizes[0] + (8 << 20)
+    assert seconds[-1] < 2 * seconds[0]

@@ -97,10 +97,15 @@ def _read(descriptor: int, stopped: Stopped) -> Chunks:
     waits = not stat.S_ISREG(os.fstat(descriptor).st_mode) and os.name == "posix"
     while True:
         # A signal does not end a read that waits, so the wait is in short pieces.
-        while waits and not select.select([descriptor], [], [], PATIENCE)[0]:
-            if stopped():
-                raise InterruptedReading
-        chunk = os.read(descriptor, CHUNK)
+        there = not waits or bool(select.select([descriptor], [], [], PATIENCE)[0])
+        if stopped():
+            raise InterruptedReading
+        if not there:
+            continue
+        try:
+            chunk = os.read(descriptor, CHUNK)
+        except OSError as error:
+            raise StorageError(f"The input cannot be read any further: {error.strerror}.") from error
         if not chunk:
             return
         yield chunk
