@@ -6,7 +6,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+import inctnp
+from inctnp.console import commands
 from inctnp.errors import IncTNPError
+from inctnp.paper.commands import paper
 from inctnp.training.commands import export_run, train
 
 
@@ -21,16 +24,35 @@ class OurErrors(TyperGroup):
             raise typer.Exit(2) from error
 
 
-app = typer.Typer(cls=OurErrors, no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=OurErrors,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> bool:
+    if asked:
+        typer.echo(f"inctnp {inctnp.__version__}")
+        raise typer.Exit
+    return asked
 
 
 @app.callback()
-def main() -> None:
+def main(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
+) -> None:
     """Streaming probabilistic regression with transformer neural processes."""
 
 
+app.command()(commands.stream)
+app.command()(commands.predict)
+app.command()(commands.inspect)
+app.command()(commands.models)
 app.add_typer(train, name="train")
 app.command("export")(export_run)
+app.command()(paper)
 
 
 @app.command()
@@ -58,16 +80,3 @@ def demo(
     console.print(f"One stream alone: {shown.seconds_per_row * 1e3:.2f} ms to predict and learn a row.")
     draw(picture)
     console.print(f"Picture: {picture}")
-
-
-@app.command()
-def models() -> None:
-    """List the models that ship with the package."""
-    from inctnp.pretrained.registry import HOME, names
-    from inctnp.pretrained.weights import read_config
-
-    for name in names():
-        about = read_config(HOME / name)["about"]
-        held_out = about.get("held_out", {})
-        gap = f"  gap to the optimum {held_out['gap']:.4f}" if "gap" in held_out else ""
-        typer.echo(f"{name}  {about.get('steps', '?')} steps  held-out {held_out.get('log_likelihood', '?')}{gap}")

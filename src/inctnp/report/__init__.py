@@ -2,6 +2,6 @@
 
 from inctnp.report.journal import Journal
 from inctnp.report.page import write_report
-from inctnp.report.record import Record
+from inctnp.report.record import Record, plainly, record_of
 
-__all__ = ["Journal", "Record", "write_report"]
+__all__ = ["Journal", "Record", "plainly", "record_of", "write_report"]

@@ -1,0 +1,1 @@
+"""The commands for people with a stream, and what they print."""
