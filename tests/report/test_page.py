@@ -74,17 +74,32 @@ def test_the_yardstick_is_repeating_the_last_outcome() -> None:
     assert "29% less than" in " ".join(summary(journal_of(records(20_000))))
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
-def test_a_browser_shows_it(tmp_path: Path) -> None:
-    write_report(tmp_path / "report.html", "a stream", journal_of(records(600)), {}, [])
-    shot = tmp_path / "shot.png"
-    words = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--screenshot={shot}"]
-    own = [f"--user-data-dir={tmp_path / 'profile'}", "--window-size=900,2200"]
-    page = (tmp_path / "report.html").as_uri()
-    subprocess.run([*words, *own, page], check=True, capture_output=True, timeout=60)
+def browse(folder: Path, page: Path, *words: str) -> str:
+    """Let a browser that knows nobody open a page; what it writes."""
+    quiet = ["--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    shown = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=900,2400"]
+    alone = "--host-resolver-rules=MAP * ~NOTFOUND"
+    command = [str(BROWSER), *shown, *quiet, alone, f"--user-data-dir={folder / 'profile'}", *words, page.as_uri()]
+    return subprocess.run(command, check=True, capture_output=True, timeout=120, text=True).stdout
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed: apt-get install chromium")
+def test_a_browser_shows_it_and_fetches_nothing(tmp_path: Path) -> None:
+    page, shot, log = (tmp_path / name for name in ("report.html", "shot.png", "net.json"))
+    write_report(page, "a stream", journal_of(records(600)), {"model": "tabular"}, ["An alarm."])
+    browse(tmp_path, page, f"--screenshot={shot}", f"--log-net-log={log}")
     pixels = pytest.importorskip("matplotlib.image").imread(shot)[:, :, :3]
     # The blue of lines and bars, and the green of promises, are there; nothing runs over the right edge.
     for colour in ((0x24, 0x63, 0xC5), (0x2C, 0x8C, 0x5A)):
         distance = abs(pixels * 255 - colour).max(axis=2)
         assert (distance < 24).sum() > 200
     assert (pixels[:, -10:] > 0.99).all()
+    # Something is drawn at every height but below the end.
+    drawn = (pixels < 0.9).any(axis=(1, 2))
+    assert all(drawn[top : top + 100].any() for top in range(0, 2000, 100))
+    # What the browser looks for on its own account has no origin; what a page asks for has.
+    assert set(re.findall(r'"initiator":"([^"]+)"', log.read_text())) <= {"not an origin"}
+    dom = browse(tmp_path, page, "--dump-dom")
+    assert dom.count("<svg") == dom.count("</svg>") == 8
+    assert "600 rows were predicted" in dom
+    assert "An alarm." in dom
