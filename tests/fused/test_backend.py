@@ -73,7 +73,7 @@ def test_auto_never_compiles_and_leaves_short_contexts_alone(monkeypatch: pytest
     assert isinstance(chosen, FusedProcess) and chosen.least_points == WORTH_IT
     x, y = toy_points(model, WORTH_IT)
     asked: list[int] = []
-    monkeypatch.setattr(FusedProcess, "_step", lambda self, cache, *_: asked.append(len(cache) - 1) or cache)
+    monkeypatch.setattr(FusedProcess, "_step", lambda self, caches, *_: asked.append(len(caches[0]) - 1) or caches)
     monkeypatch.setattr(FusedProcess, "_predictive", lambda *_: Gaussian(torch.zeros(1, 1), torch.ones(1, 1)))
     for points in (1, WORTH_IT - 1, WORTH_IT):
         chosen.query(model.extend(model.empty(), x[:points], y[:points]), x[:1])

@@ -1,5 +1,6 @@
 """Who computes the steps of a stream: the model itself, or compiled code that gives the same answers sooner."""
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Protocol, runtime_checkable
@@ -30,6 +31,10 @@ class Backend(Protocol):
     def query(self, context: Any, xt: Inputs) -> Predictive: ...
 
     def query_then_extend(self, context: Any, x: Inputs, y: Outputs) -> tuple[Predictive, Any]: ...
+
+    def query_then_extend_each(
+        self, contexts: Sequence[Any], x: Inputs, y: Outputs
+    ) -> tuple[Predictive, list[Any]]: ...
 
 
 def choose_backend(name: str, model: NeuralProcess) -> Backend:

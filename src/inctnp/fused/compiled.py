@@ -5,7 +5,7 @@ Importing this module loads the compiler, so it is imported when the first row i
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, no_type_check
 
@@ -19,7 +19,7 @@ from inctnp.fused.folder import writable_folder
 
 ASK, LEARN, ASK_THEN_LEARN = 1, 2, 3
 THREADS_FROM = 5000
-"""Points from which sharing a row's attention among threads is worth waking them."""
+"""Points in one piece from which sharing a row's attention among threads is worth waking them."""
 config: Any = numba.config
 _loading = threading.Lock()
 _one_at_a_time = threading.Lock()
@@ -47,32 +47,41 @@ def compiled_once(function: Callable[..., Any]) -> Any:
 
 @compiled_once
 @no_type_check
-def _step(weights, table, kind, parts, x, y, what):
-    numbers = np.empty(0, np.float32)
-    if what == ASK:
-        numbers = row.ask(weights, table, kind, parts, x)
-    elif what == LEARN:
-        row.learn(weights, table, kind, parts, x, y)
-    else:
-        table[-1, 0] -= 1
-        numbers = row.ask(weights, table, kind, parts, x)
-        table[-1, 0] += 1
-        row.learn(weights, table, kind, parts, x, y)
+def _step(weights, tables, ends, kind, parts, x, y, what):
+    numbers = np.empty((len(ends), weights.decode_bias.shape[0]), np.float32)
+    start = 0
+    for i in range(len(ends)):
+        table = tables[start : ends[i]]
+        if what == ASK:
+            numbers[i] = row.ask(weights, table, kind, parts, x[i])
+        elif what == LEARN:
+            row.learn(weights, table, kind, parts, x[i], y[i])
+        else:
+            table[-1, 0] -= 1
+            numbers[i] = row.ask(weights, table, kind, parts, x[i])
+            table[-1, 0] += 1
+            row.learn(weights, table, kind, parts, x[i], y[i])
+        start = ends[i]
     return numbers
 
 
-def step(weights: Any, table: Any, kind: int, x: Any, y: Any, what: int) -> Any:
-    """Predict at x, or learn (x, y) into the last row of the table, or the one and then the other."""
-    parts = _parts(int(table[:, 0].sum()), weights.out.shape[-1] // DEPTH)
+def step(weights: Any, tables: Sequence[Any], kind: int, x: Any, y: Any, what: int) -> Any:
+    """For each stream, given by its table: predict at x, or learn (x, y) into its last row, or the one, then the other.
+
+    What was predicted is answered as one row of numbers for each stream.
+    """
+    together = tables[0] if len(tables) == 1 else np.concatenate(tables)
+    ends = np.cumsum([len(table) for table in tables])
+    parts = _parts(int(together[:, 0].max()), weights.out.shape[-1] // DEPTH)
     if not _ready.is_set():
         with _loading, _threads_of_torch():
-            numbers = _step(weights, table, kind, parts, x, y, what)
+            numbers = _step(weights, together, ends, kind, parts, x, y, what)
         _ready.set()
         return numbers
     if parts == 0:
-        return _step(weights, table, kind, parts, x, y, what)
+        return _step(weights, together, ends, kind, parts, x, y, what)
     with _one_at_a_time, _threads_of_numba(torch.get_num_threads()):
-        return _step(weights, table, kind, parts, x, y, what)
+        return _step(weights, together, ends, kind, parts, x, y, what)
 
 
 def _parts(points: int, heads: int) -> int:

@@ -13,7 +13,7 @@ from inctnp.errors import ConfigError, DtypeError, ShapeError
 from inctnp.models.autoregressive import JointSample, average_orders, sample_jointly
 from inctnp.models.config import ModelConfig
 from inctnp.notation import Inputs, Outputs
-from inctnp.predictive.base import Predictive
+from inctnp.predictive.base import Predictive, side_by_side
 from inctnp.task import Task
 
 if TYPE_CHECKING:
@@ -104,6 +104,10 @@ class NeuralProcess(nn.Module, ABC):
         """What is predicted for points before their outputs are known, and the context that knows them."""
         return self.query(context, x), self.extend(context, x, y)
 
+    def query_then_extend_each(self, contexts: Sequence[Any], x: Inputs, y: Outputs) -> tuple[Predictive, list[Any]]:
+        """The same for one row of each of several contexts, which may differ in length."""
+        return one_by_one(self, contexts, x, y)
+
     def joint_log_prob(
         self, context: Any, xt: Inputs, yt: Outputs, *, orders: int = 0, generator: torch.Generator | None = None
     ) -> Float[Tensor, "*batch"]:
@@ -156,6 +160,20 @@ class NeuralProcess(nn.Module, ABC):
                 )
         if y is not None and x.shape[-2] != y.shape[-2]:
             raise ShapeError(f"x has {x.shape[-2]} points and y has {y.shape[-2]}: each input needs its output.")
+
+
+@runtime_checkable
+class Stepping(Protocol):
+    """Predicts a row and learns it."""
+
+    def query_then_extend(self, context: Any, x: Inputs, y: Outputs) -> tuple[Predictive, Any]: ...
+
+
+def one_by_one(model: Stepping, contexts: Sequence[Any], x: Inputs, y: Outputs) -> tuple[Predictive, list[Any]]:
+    """One row for each context, one after the other."""
+    rows = zip(contexts, x.split(1), y.split(1), strict=True)
+    predictives, learned = zip(*(model.query_then_extend(context, *row) for context, *row in rows), strict=True)
+    return side_by_side(predictives), list(learned)
 
 
 def require_exact(name: str, storage: str) -> None:

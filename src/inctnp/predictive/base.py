@@ -2,7 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Self
 
 import torch
@@ -67,6 +68,12 @@ class Predictive(ABC):
         """The central interval that holds the outcome with probability `level`."""
         tail = (1 - level) / 2
         return self.quantile(tail), self.quantile(1 - tail)
+
+
+def side_by_side(predictives: Sequence[Predictive]) -> Predictive:
+    """Predictives of one kind, for some points each, as one for all of these points."""
+    parts = [[getattr(p, field.name) for field in fields(p)] for p in predictives]  # type: ignore[arg-type]
+    return type(predictives[0])(*(torch.cat(same, dim=-2) for same in zip(*parts, strict=True)))
 
 
 def standard_quantile(level: float) -> float:

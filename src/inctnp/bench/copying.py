@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from inctnp.models.inc_tnp import IncTNP
+from inctnp.models.inc_tnp import CachedContext, IncTNP
 from inctnp.predictive.base import Predictive
 from inctnp.transformer.masks import causal_mask
 
@@ -34,6 +34,13 @@ class CopyingIncTNP:
 
     def __init__(self, model: IncTNP) -> None:
         self.model = model
+
+    def resumed(self, context: CachedContext) -> CopiedContext:
+        """What this cache would hold after the rows of another one; its tokens are made up, which changes no time."""
+        layers, width = self.model.stack.layers, self.model.config.width
+        tokens = torch.zeros(1, len(context), width)
+        rows = [torch.cat(context.cache.pieces(layers + i, tokens.dtype), dim=-2) for i in range(layers)]
+        return CopiedContext(rows, [tokens.clone() for _ in range(layers)])
 
     def extend(self, context: CopiedContext | None, x: Tensor, y: Tensor) -> CopiedContext:
         tokens = self.model.embed.seen(x, y)
