@@ -8,7 +8,7 @@ from statistics import NormalDist, mean
 import pytest
 
 from inctnp.report import Journal, Record
-from inctnp.report.journal import FIRST, INSIDE, LAST, LAST_VALUE, SCORE, SQUARED
+from inctnp.report.journal import BESIDE_IT, FIRST, INSIDE, LAST, LAST_VALUE, SCORE, SQUARED
 
 Z = NormalDist().inv_cdf(0.95)
 
@@ -39,6 +39,7 @@ def test_totals_are_those_of_all_rows() -> None:
     assert journal.total(INSIDE) == pytest.approx(mean(r.lower <= r.y <= r.upper for r in made))
     naive = mean((b.y - a.y) ** 2 for a, b in itertools.pairwise(made))
     assert journal.total(LAST_VALUE) == pytest.approx(naive)
+    assert journal.total(BESIDE_IT) == pytest.approx(mean(r.y**2 for r in made[1:]))
 
 
 def test_coverage_at_every_level_is_read_off_the_pit() -> None:

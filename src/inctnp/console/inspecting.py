@@ -31,14 +31,15 @@ def describe(path: Path) -> Description:
         "bytes of the file": path.stat().st_size,
         "alarms": len(regressor.monitor.alarms),
     }
-    stream = {**memo.choices, "records": memo.rows, "last source": memo.source or "a pipe"} if memo.rows else {}
     settings = dataclasses.asdict(regressor.settings)
+    choices = {name: value for name, value in memo.choices.items() if name not in settings}
+    stream = {**choices, "records": memo.rows, "last source": memo.source or "a pipe"} if memo.rows else {}
     return {
         "rows": rows,
         "scores": scores,
         "columns": dict(regressor.columns.kinds),
         "stream": stream,
-        "settings": {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()},
+        "settings": settings,
     }
 
 
@@ -49,14 +50,16 @@ def print_description(description: Description, as_json: bool) -> None:
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     for heading, facts in description.items():
-        if facts:
-            table.add_row(f"[bold]{heading}[/bold]", "")
+        table.add_row(f"[bold]{heading}[/bold]", "")
         for name, value in facts.items():
-            table.add_row(f"  {name}", _told(value))
+            if value not in (None, [], (), {}):
+                table.add_row(f"  {name}", _told(value))
     Console(soft_wrap=True).print(table)
 
 
 def _told(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.5g}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_told, value))
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

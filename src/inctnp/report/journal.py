@@ -13,7 +13,7 @@ FIRST, LAST = 120, 240
 """Rows kept one by one, from the beginning and from the end."""
 PIT_BINS = 100
 LATENCY_BINS, LEAST_SECONDS, DECADES = 400, 1e-6, 8
-SCORE, SQUARED, INSIDE, SECONDS, WIDTH, LAST_VALUE = range(6)
+SCORE, SQUARED, INSIDE, SECONDS, WIDTH, LAST_VALUE, BESIDE_IT = QUANTITIES = range(7)
 
 
 @dataclass
@@ -24,9 +24,9 @@ class Journal:
     """Of the intervals in the records."""
     first: list[Record] = field(default_factory=list)
     last: deque[Record] = field(default_factory=lambda: deque(maxlen=LAST))
-    averages: Averages = field(default_factory=lambda: Averages(6))
-    """Along the stream: log score, squared error, inside the interval, seconds, width, and the squared error that
-    repeating the last outcome would have made."""
+    averages: Averages = field(default_factory=lambda: Averages(len(QUANTITIES)))
+    """Along the stream: log score, squared error, inside the interval, seconds, width, the squared error that
+    repeating the last outcome would have made, and the squared error of the same rows: a first row has none before."""
     pit: np.ndarray = field(default_factory=lambda: np.zeros(PIT_BINS, int))
     """Outcomes by where in their distribution they fell."""
     latency: np.ndarray = field(default_factory=lambda: np.zeros(LATENCY_BINS, int))
@@ -75,7 +75,7 @@ class Journal:
 
     def _quantities(self, record: Record) -> list[float]:
         if record.y is None or record.log_score is None:
-            return [math.nan, math.nan, math.nan, record.seconds, record.upper - record.lower, math.nan]
+            return [math.nan, math.nan, math.nan, record.seconds, record.upper - record.lower, math.nan, math.nan]
         self.outcomes += 1
         if record.pit is not None:
             self.pit[min(max(int(record.pit * PIT_BINS), 0), PIT_BINS - 1)] += 1
@@ -89,4 +89,5 @@ class Journal:
             record.seconds,
             record.upper - record.lower,
             (record.y - before) ** 2,
+            math.nan if math.isnan(before) else (record.y - record.mean) ** 2,
         ]

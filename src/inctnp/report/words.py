@@ -2,7 +2,7 @@
 
 import math
 
-from inctnp.report.journal import INSIDE, LAST_VALUE, SCORE, SQUARED, WIDTH, Journal
+from inctnp.report.journal import BESIDE_IT, INSIDE, LAST_VALUE, SCORE, SQUARED, WIDTH, Journal
 
 
 def summary(journal: Journal) -> list[str]:
@@ -48,14 +48,14 @@ def _rows(journal: Journal) -> str:
 
 
 def _error(journal: Journal) -> str:
-    error, naive = rmse(journal), math.sqrt(journal.total(LAST_VALUE)) if journal.outcomes > 1 else math.nan
-    told = f"Predictions missed by {number(error)} in the typical row (root mean square)."
-    if not (math.isfinite(naive) and naive > 0):
+    told = f"Predictions missed by {number(rmse(journal))} in the typical row (root mean square)."
+    naive, beside = (math.sqrt(journal.total(quantity)) for quantity in (LAST_VALUE, BESIDE_IT))
+    if not naive > 0:
         return told
-    change = 1 - error / naive
+    change = 1 - beside / naive
     verdict = f"{abs(change):.0%} {'less' if change > 0 else 'more'} than"
     verdict = verdict if abs(change) >= 0.005 else "the same as"
-    return f"{told} That is {verdict} repeating the last outcome would have ({number(naive)})."
+    return f"{told} Without first rows, that is {verdict} repeating the last outcome would have ({number(naive)})."
 
 
 def _coverage(journal: Journal) -> str:
