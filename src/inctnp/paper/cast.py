@@ -76,7 +76,10 @@ class Cast:
             raise MissingDataError(f"{folder} was named as the weights of {name}, but holds no {CONFIG}.")
         if self.stand_ins:
             return dataclasses.replace(self.untrained(setting, model), blocked=left_out)
-        missing = f"no trained weights; `inctnp train {setting} --model {model}` and `--weights {name}=FOLDER`"
+        missing = (
+            f"no trained weights for {setting} (`inctnp train {setting} --model NAME`, `inctnp export`, then "
+            f"`--weights {setting}/NAME=FOLDER`)"
+        )
         return Player(model=model, name=name, blocked=left_out or missing)
 
     def untrained(self, setting: str, model: str, **changes: Any) -> Player:

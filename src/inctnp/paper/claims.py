@@ -44,9 +44,7 @@ class Claim:
 
 
 UPDATES = all_of(grows_with("update", INC, 1), grows_with("update", SEQ, 1), grows_with("update", TNPD, 2))
-FAR_CHEAPER = all_of(
-    times_slower(TNPD, INC, 100.0, cost="update"), times_slower(TNPD, INC, 10.0, cost="autoregressive")
-)
+ORDERS_OF_MAGNITUDE = 100.0
 SAME_CONSISTENCY = all_of(below("gap", SEQ, TNPD, SIMILAR), below("gap", INC, TNPD, SIMILAR))
 TABLES_IN_ORDER = all_of(level(SEQ), ahead(TNPD, INC))
 RECOVERY = all_of(recovers(TNPD), recovers(INC), recovers(SEQ))
@@ -66,7 +64,11 @@ CLAIMS = (
     Claim(
         "Abstract",
         "speed-ups of sequential inference by orders of magnitude",
-        {"table4": FAR_CHEAPER, "fig5": times_slower(TNPD, INC, 100.0, data="cost")},
+        {
+            "fig1": times_slower(TNPD, INC, ORDERS_OF_MAGNITUDE, cost="update"),
+            "fig20": times_slower(TNPD, INC, ORDERS_OF_MAGNITUDE, cost="autoregressive"),
+            "fig5": times_slower(TNPD, INC, ORDERS_OF_MAGNITUDE, data="cost"),
+        },
     ),
     Claim(
         "Abstract", "incTNP is as implicitly Bayesian as standard TNPs, one point at a time", {"fig3": SAME_CONSISTENCY}

@@ -96,7 +96,7 @@ def draw(results: Results) -> "Figure":
         axis.errorbar(0.0, mixed.mean, yerr=_known(mixed.sem), fmt="d", mfc="white", **style)
     name_axes(axis, "KL gap (nats per task)", "joint NLL gap to the optimum (nats per task)")
     axis.axvline(0, color="#bbbbbb", lw=0.7, zorder=0)
-    legend(axis)
+    legend(figure)
     return figure
 
 

@@ -93,7 +93,9 @@ def measure(opened: Opened, one: Contestant, source: GPTasks, steps: range) -> V
 
 def tell(results: Results) -> Iterator[Block]:
     """The coordinates of every marker."""
+    source = results.rows[0]["setup"]["source"]
     yield (
+        f"{source['context'][1]} context points and {source['targets']} targets. "
         "In nats per task, smaller is better: the context KL gap, the gap of the factorised log-likelihood to the "
         "exact posterior's, and the same of the mixture over context orders (the paper's diamonds)."
     )
@@ -133,7 +135,7 @@ def draw(results: Results) -> "Figure":
         )
         axis.plot(0.0, mixed.mean, "d", color=colour(model), mfc="white", ms=6)
     name_axes(axis, "context KL gap (nats per task)", "NLL gap to the optimum (nats per task)")
-    legend(axis)
+    legend(figure)
     return figure
 
 

@@ -103,6 +103,15 @@ def counted_degree(lengths: Sequence[int], counts: Sequence[float]) -> int | Non
     return None
 
 
+def compared(degree: int | None, claimed: int) -> str:
+    """The counted degree beside the paper's, in words.
+
+    >>> compared(2, 2), compared(3, 2), compared(None, 2)
+    ('as claimed', 'not as claimed', 'no polynomial')
+    """
+    return "no polynomial" if degree is None else "as claimed" if degree == claimed else "not as claimed"
+
+
 def grown(lengths: Sequence[int], values: Sequence[float]) -> float | None:
     """The exponent with which values grow, blind to their fixed part."""
     with contextlib.suppress(ConfigError):

@@ -38,7 +38,7 @@ def draw_sums(results: Results, kinds: Sequence[str]) -> "Figure":
         for axis, prefix, unit in zip(axes[2 * row :], (FLOPS, SECONDS), ("operations", "seconds"), strict=False):
             _draw(axis, results.where(cost=kind), prefix)
             name_axes(axis, "points streamed", f"cumulative {unit}", kind)
-    legend(axes[0])
+    legend(figure)
     return figure
 
 

@@ -60,9 +60,14 @@ def narrower(results: Results) -> Iterator[Finding]:
         here = results.where(data=data)
         boxes = {model: spread(values) for model in (TNPD, INC, SEQ) if (values := peaks(here, model))}
         widths = {model: high - low for model, (low, _, high) in boxes.items()}
-        if len(widths) == 3:
+        if len(widths) == 3 and _complete(here):
             words = ", ".join(f"{label(model)} {number(width, 3)}" for model, width in widths.items())
             yield Finding(f"interquartile range, {data}: {words}", widths[SEQ] < min(widths[TNPD], widths[INC]))
+
+
+def _complete(here: Results) -> bool:
+    """Every model with as many configurations: the best of more is better, and their box wider."""
+    return len({len(peaks(here, model)) for model in (TNPD, INC, SEQ)}) == 1
 
 
 def unsurpassed(results: Results) -> Iterator[Finding]:
@@ -72,7 +77,7 @@ def unsurpassed(results: Results) -> Iterator[Finding]:
         mine = peaks(here, SEQ)
         for model in (TNPD, INC):
             theirs = [*peaks(here, model), *peaks(here, model, EQUAL_COMPUTE)]
-            if mine and theirs:
+            if theirs and _complete(here):
                 words = f"best on {data}: incTNP-Seq {number(max(mine), 3)}, {label(model)} {number(max(theirs), 3)}"
                 yield Finding(words, max(mine) >= max(theirs))
 
@@ -80,8 +85,9 @@ def unsurpassed(results: Results) -> Iterator[Finding]:
 def never_fails(results: Results) -> Iterator[Finding]:
     """Within 1.5 interquartile ranges of the box, as box plots draw the line."""
     for data in results.labels("data"):
-        values = peaks(results.where(data=data), SEQ)
-        if len(values) > 3:
+        here = results.where(data=data)
+        values = peaks(here, SEQ)
+        if values and _complete(here):
             low, _, high = spread(values)
             words = f"worst run of incTNP-Seq on {data}: {number(min(values), 3)}, lower quartile {number(low, 3)}"
             yield Finding(words, min(values) >= low - 1.5 * (high - low))

@@ -38,9 +38,9 @@ class NoiseSettings:
 
 PAPER = NoiseSettings()
 CPU = NoiseSettings(
-    checkpoints=(50, 100, 200, 400, 700, 1000),
-    batches=100,
-    reduction=Reduction(steps=1000, network=NARROW),
+    checkpoints=(50, 100, 200, 400, 800),
+    batches=50,
+    reduction=Reduction(steps=800, network=NARROW),
 )
 SMOKE = NoiseSettings(checkpoints=(1, 2), batches=3, reduction=TINY)
 
@@ -96,7 +96,7 @@ def draw(results: Results) -> "Figure":
         )
     axis.set_yscale("log")
     name_axes(axis, "training steps", "gradient noise-to-signal ratio")
-    legend(axis)
+    legend(figure)
     return figure
 
 

@@ -44,7 +44,7 @@ class RuntimeSettings:
 
 
 PAPER = RuntimeSettings()
-CPU = replace(PAPER, lengths=(250, 500, 1000, 2000), most=((ORIGINAL, 1000),), targets=10, draws=4)
+CPU = replace(PAPER, lengths=(250, 500, 1000, 2000, 4000), most=((ORIGINAL, 1000), ("tnp-d", 1000)), targets=8, draws=2)
 SMOKE = replace(PAPER, lengths=(8, 16, 24), most=(), targets=3, draws=2)
 
 
@@ -129,7 +129,7 @@ def draw(results: Results) -> "Figure":
                     axis.plot(lengths, values, line, color=colour(model), marker=marker(model), ms=4, label=name)
         axis.set_yscale("log")
         name_axes(axis, "context points", f"{unit} of one step")
-    legend(axes[0])
+    legend(figure)
     return figure
 
 

@@ -7,7 +7,7 @@ from inctnp.paper.consistency import MODELS, REFERENCE, ConsistencySettings, dra
 
 PAPER = ConsistencySettings(context=3, targets=100, models=(*MODELS, REFERENCE))
 SMOKE = replace(smaller(PAPER, tasks=2, orders=(3, 2, 2), batch=2), targets=6)
-CPU = smaller(PAPER, tasks=128, orders=(32, 16, 16), batch=32)
+CPU = smaller(PAPER, tasks=32, orders=(16, 8, 16), batch=32)
 
 FIG15 = Artefact(
     name="fig15",

@@ -50,7 +50,7 @@ SMOKE = TargetOrderSettings(
     gp_contexts=((1, 1), (1, 8)),
     tabular_contexts=((10, 10), (10, 12)),
 )
-CPU = TargetOrderSettings(batches=8, orders=12, targets=(4, 16, 64), part=4)
+CPU = TargetOrderSettings(batches=4, batch_size=8, orders=8, targets=(4, 16, 64), part=2)
 
 
 def plan(settings: TargetOrderSettings, cast: Cast) -> Iterator[Cell]:
@@ -117,7 +117,7 @@ def draw(results: Results) -> "Figure":
         axis.set_xscale("log", base=2)
         axis.set_yscale("log")
         name_axes(axis, "targets", "std of joint log-likelihood per target", data)
-    legend(axes[0])
+    legend(figure)
     return figure
 
 

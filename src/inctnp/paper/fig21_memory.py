@@ -32,7 +32,7 @@ def draw(results: Results) -> "Figure":
                 axis.plot(lengths, [k / MEGABYTE for k in kept], ls=":", label="incTNP, kept between steps", **style)
         axis.set_ylim(bottom=0)
         name_axes(axis, "context points", "peak memory (MB)", f"{attention} attention")
-    legend(axes[0])
+    legend(figure)
     return figure
 
 

@@ -23,7 +23,7 @@ def _metric(effort: int) -> ContextKLGapSettings:
 
 
 PAPER = settings((4096, 1024), (_metric(256), _metric(128)), (50, 100), (8, 10))
-CPU = settings((1024, 64), (_metric(128), _metric(32)), (50, 100), (8, 10))
+CPU = settings((1024, 32), (_metric(64), _metric(16)), (50, 100), (8, 10))
 SMOKE = settings((2, 2), (_metric(2), _metric(2)), (2, 3), (4, 3))
 
 FIG23 = Artefact(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SMOKE = OrderSettings(batches=1, batch_size=2, orders=3, targets=4)
-CPU = OrderSettings(batches=32, orders=64)
+CPU = OrderSettings(batches=16, orders=32)
 
 
 def plan(settings: OrderSettings, cast: Cast) -> Iterator[Cell]:
@@ -32,7 +32,7 @@ def draw(results: Results) -> "Figure":
     for axis, data in zip(axes, kinds, strict=True):
         violins(axis, results.where(data=data))
         name_axes(axis, "", "test log-likelihood", data)
-        legend(axis)
+    legend(figure)
     return figure
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 SMOKE = OrderSettings(batches=1, batch_size=2, orders=3, targets=4, longest=(16,))
-CPU = OrderSettings(batches=16, orders=24, longest=(1024,), part=1)
+CPU = OrderSettings(batches=6, orders=16, longest=(1024,), part=1)
 
 
 def plan(settings: OrderSettings, cast: Cast) -> Iterator[Cell]:
@@ -32,7 +32,7 @@ def draw(results: Results) -> "Figure":
     figure, (axis,) = panels(1)
     violins(axis, results)
     name_axes(axis, "", "test log-likelihood")
-    legend(axis)
+    legend(figure)
     return figure
 
 

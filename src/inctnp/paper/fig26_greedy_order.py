@@ -25,7 +25,7 @@ CHOICES = {"max": "highest variance first", "median": "median variance first", "
 COLOURS = {"max": "#009e73", "median": "#777777", "min": "#cc79a7"}
 
 PAPER = OrderSettings(longest=(64,))
-CPU = OrderSettings(longest=(64,), batches=32, orders=64)
+CPU = OrderSettings(longest=(64,), batches=16, orders=32)
 SMOKE = OrderSettings(longest=(64,), batches=1, batch_size=2, orders=3, targets=4)
 
 
@@ -84,7 +84,7 @@ def draw(results: Results) -> "Figure":
         if score is not None:
             axis.axhline(score.mean, color=COLOURS[choice], ls="--", lw=1.2, label=words)
     name_axes(axis, "", "test log-likelihood")
-    legend(axis)
+    legend(figure)
     return figure
 
 

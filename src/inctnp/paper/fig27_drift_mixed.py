@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAPER = DriftSettings()
-CPU = replace(PAPER, tasks=512, every=2)
+CPU = replace(PAPER, tasks=128, every=4)
 SMOKE = replace(PAPER, tasks=2, batch=2, points=6, targets=3, every=3)
 
 
@@ -29,7 +29,7 @@ def draw(results: Results) -> "Figure":
     """One panel."""
     figure, (axis,) = panels(1, width=5.2, height=3.4)
     draw_drift(axis, results, results.labels("temperature")[0])
-    legend(axis)
+    legend(figure)
     return figure
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAPER = DriftSettings(temperatures=(0.0, 5.0, 10.0, 15.0, 20.0))
-CPU = replace(PAPER, tasks=256, every=2)
+CPU = replace(PAPER, tasks=128, every=4)
 SMOKE = replace(PAPER, tasks=2, batch=2, points=4, targets=3, every=2, temperatures=(0.0, 10.0))
 
 
@@ -32,7 +32,7 @@ def draw(results: Results) -> "Figure":
         draw_drift(axis, results, temperature)
     for axis in axes[len(temperatures) :]:
         axis.set_axis_off()
-    legend(axes[0])
+    legend(figure)
     return figure
 
 

@@ -7,7 +7,7 @@ from inctnp.paper.consistency import ConsistencySettings, draw, plan, smaller, t
 
 PAPER = ConsistencySettings()
 SMOKE = replace(smaller(PAPER, tasks=2, orders=(4, 2, 2), batch=2), targets=5, wiski_epochs=3)
-CPU = smaller(PAPER, tasks=512, orders=(64, 32, 16), batch=64)
+CPU = smaller(PAPER, tasks=128, orders=(32, 16, 16), batch=64)
 
 FIG3 = Artefact(
     name="fig3",

@@ -7,7 +7,7 @@ from inctnp.paper.streaming_tables import TableStreamSettings, draw, plan, tell
 
 PAPER = TableStreamSettings()
 SMOKE = replace(PAPER, permutations=1, checkpoints=2, most_rows=12, most_targets=16, wiski_epochs=2)
-CPU = replace(PAPER, permutations=4, checkpoints=8, most_rows=4096, most_targets=1000)
+CPU = replace(PAPER, permutations=2, checkpoints=7, most_rows=2048, most_targets=1000)
 
 FIG4 = Artefact(
     name="fig4",

@@ -9,7 +9,7 @@ PAPER = PriorStreamSettings()
 SMOKE = replace(PAPER, reach=((4, 2), (16, 1)), cost_lengths=(8, 12), targets=4, wiski_epochs=2)
 CPU = replace(
     PAPER,
-    reach=((32, 128), (128, 128), (512, 128), (1024, 128), (4096, 16), (10_000, 4), (30_000, 2)),
+    reach=((32, 32), (128, 32), (512, 32), (1024, 32), (4096, 8), (10_000, 2), (30_000, 2)),
     cost_lengths=(1000, 2000, 4000, 10_000, 30_000),
 )
 

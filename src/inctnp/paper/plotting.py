@@ -1,7 +1,7 @@
 """One look for every figure: the same colour and marker for the same model, readable in print."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -82,10 +82,17 @@ def curve(axis: "Axes", model: str, x: Sequence[float], scores: Sequence[Score |
     axis.fill_between(places, mean - error, mean + error, color=colour(model), alpha=0.18, lw=0)
 
 
-def legend(axis: "Axes") -> None:
-    """A small legend, if there is anything to name."""
-    if axis.get_legend_handles_labels()[0]:
-        axis.legend(fontsize=7, frameon=False)
+def legend(figure: "Figure") -> None:
+    """One small legend below all panels, where it covers nothing."""
+    named: dict[str, Any] = {}
+    for axis in figure.axes:
+        handles, names = axis.get_legend_handles_labels()
+        named = {**dict(zip(names, handles, strict=True)), **named}
+    if named:
+        columns = min(len(named), max(3, round(figure.get_figwidth() / 1.3)))
+        figure.legend(
+            named.values(), named.keys(), loc="outside lower center", ncols=columns, fontsize=7, frameon=False
+        )
 
 
 def name_axes(axis: "Axes", x: str, y: str, title: str = "") -> None:

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import quantiles
 from typing import TYPE_CHECKING, Any
 
 from inctnp.metrics.log_likelihood import FACTORISED, scores_per_task
@@ -85,13 +86,12 @@ def peaks(results: Results, model: str, budget: str = EQUAL_STEPS) -> list[float
 
 
 def spread(values: Sequence[float]) -> tuple[float, float, float]:
-    """Quartiles by nearest rank, for a run that diverged has no value to interpolate.
+    """Quartiles, as a box shows them.
 
     >>> spread([4.0, 1.0, 2.0, 3.0, 5.0])
     (2.0, 3.0, 4.0)
     """
-    ranked = sorted(values)
-    low, middle, high = (ranked[round(q * (len(ranked) - 1))] for q in (0.25, 0.5, 0.75))
+    low, middle, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else 3 * list(values)
     return low, middle, high
 
 
@@ -119,7 +119,7 @@ def draw(results: Results, outliers: bool) -> "Figure":
     for axis, data in zip(axes, kinds, strict=True):
         _boxes(axis, results.where(data=data), outliers)
         name_axes(axis, "", "test log-likelihood" if axis is axes[0] else "", data)
-    legend(axes[0])
+    legend(figure)
     return figure
 
 
@@ -157,6 +157,6 @@ def _boxes(axis: "Axes", here: Results, outliers: bool) -> None:
         patch.set(facecolor=colour(model), alpha=0.6)
     for place, model in enumerate(shown, start=1):
         if matched := peaks(here, model, EQUAL_COMPUTE):
-            name = "best with equal compute" if place == 1 else None
-            axis.plot(place, max(matched), "*", ms=9, color=colour(model), mec="#222222", mew=0.6, label=name)
+            axis.plot(place, max(matched), "*", ms=9, color=colour(model), mec="#222222", mew=0.6)
+    axis.plot([], [], "*", ms=9, color="white", mec="#222222", mew=0.6, label="best with equal compute")
     axis.set_xticks(range(1, len(shown) + 1), [label(model) for model in shown], fontsize=8)

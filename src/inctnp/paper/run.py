@@ -96,7 +96,7 @@ def _outcome(artefact: Artefact, scale: str, cells: Sequence[Cell], done: dict[s
     absent: dict[tuple[str, str], str] = {}
     for cell, key in zip(cells, keys, strict=True):
         if key not in done:
-            where = ", ".join(str(value) for name, value in cell.labels.items() if name not in ("part", "model"))
+            where = str(cell.labels.get("data", ""))
             absent.setdefault((where, cell.player.model), cell.blocked or "not computed yet")
     return Outcome(artefact, scale, results, absent, len(cells), measured)
 

@@ -132,7 +132,7 @@ def draw(results: Results) -> "Figure":
     draw_lengths(left, results.where(data=DATA))
     left.axvline(1024, color="#bbbbbb", lw=0.8, ls=":")
     name_axes(left, "rows streamed", "log-likelihood", "dotted: longest context of training")
-    legend(left)
+    legend(figure)
     costs = results.where(data="cost")
     lengths = rows_asked(costs, "seconds@")
     for model in costs.labels("model"):
@@ -142,7 +142,6 @@ def draw(results: Results) -> "Figure":
     right.set_xscale("log")
     right.set_yscale("log")
     name_axes(right, "rows streamed", "ms for one more row")
-    legend(right)
     return figure
 
 

@@ -98,5 +98,5 @@ def draw(results: Results) -> "Figure":
         draw_lengths(axis, results.where(data=data))
         axis.set_xscale("linear")
         name_axes(axis, "observations streamed", "joint log-likelihood", data)
-    legend(axes[0])
+    legend(figure)
     return figure

@@ -126,7 +126,7 @@ def draw(results: Results) -> "Figure":
         here = results.where(data=name.capitalize())
         draw_lengths(axis, here)
         name_axes(axis, "rows streamed", "log-likelihood" if axis is axes[0] else "", name.capitalize())
-    legend(axes[0])
+    legend(figure)
     return figure
 
 

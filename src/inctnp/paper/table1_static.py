@@ -79,9 +79,9 @@ SMOKE = StaticSettings(
     cost_targets=6,
 )
 CPU = StaticSettings(
-    batches=256,
-    joint_batches=32,
-    table_draws=8,
+    batches=128,
+    joint_batches=12,
+    table_draws=4,
     most_context=4096,
     most_targets=2048,
     station_batches=64,

@@ -11,6 +11,7 @@ from inctnp.paper.cost_curves import (
     MODELS,
     CurveSettings,
     along,
+    compared,
     counted_degree,
     curve_cells,
     grown,
@@ -47,7 +48,8 @@ def tell(results: Results) -> Iterator[Block]:
     yield (
         "Floating-point operations, counted. *Degree* is that of the polynomial in the length of the context which the "
         "counts follow exactly; *fitted* is the exponent of its growth without the part that does not grow. Training "
-        "is the forward and backward pass of one task."
+        "is the forward and backward pass of one task; causal attention is computed in blocks that leave out masked "
+        "pairs, so its work there grows in steps and follows *no polynomial* exactly."
     )
     lines = []
     for kind in CLAIMED:
@@ -55,7 +57,7 @@ def tell(results: Results) -> Iterator[Block]:
             lengths, counts = along(results.where(cost=kind, model=model), FLOPS)
             if lengths:
                 degree, claimed = counted_degree(lengths, counts), CLAIMED[kind][model]
-                verdict = "as claimed" if degree == claimed else "not as claimed"
+                verdict = compared(degree, claimed)
                 fitted = power(grown(lengths, counts))
                 ends = [big(counts[0]), big(counts[-1])]
                 lines.append([f"{kind}, {label(model)}", power(claimed, 0), power(degree, 0), fitted, *ends, verdict])

@@ -6,7 +6,17 @@ from inctnp.metrics.growth import cumulative
 from inctnp.paper.artefact import Artefact, scales
 from inctnp.paper.cast import Cast
 from inctnp.paper.cells import Cell
-from inctnp.paper.cost_curves import FLOPS, MODELS, CurveSettings, along, counted_degree, curve_cells, grown, power
+from inctnp.paper.cost_curves import (
+    FLOPS,
+    MODELS,
+    CurveSettings,
+    along,
+    compared,
+    counted_degree,
+    curve_cells,
+    grown,
+    power,
+)
 from inctnp.paper.markdown import Block, big, table
 from inctnp.paper.plotting import label
 from inctnp.paper.results import Results
@@ -38,7 +48,7 @@ def tell(results: Results) -> Iterator[Block]:
             if lengths:
                 sums, step = cumulative(lengths, counts), counted_degree(lengths, counts)
                 degree, claimed = (None if step is None else step + 1), CLAIMED[kind][model]
-                verdict = "as claimed" if degree == claimed else "not as claimed"
+                verdict = compared(degree, claimed)
                 fitted = power(grown(lengths, sums))
                 lines.append(
                     [f"{kind}, {label(model)}", power(claimed, 0), power(degree, 0), fitted, big(sums[-1]), verdict]

@@ -37,7 +37,7 @@ class AveragingSettings:
 
 
 SMOKE = AveragingSettings(orders=(1, 2), batches=1, batch_size=2, targets=4, longest=(64, 512, 20))
-CPU = AveragingSettings(orders=(1, 2, 10, 50), batches=48, part=4)
+CPU = AveragingSettings(orders=(1, 2, 10, 30), batches=16, part=4)
 
 
 def sources(settings: AveragingSettings) -> Mapping[str, Source]:
