@@ -25,6 +25,8 @@ CHOICES: dict[str, dict[str, Any]] = {
     "calibrated": {"normalisation": "calibrated", "calibration_rows": 30, "storage": "int8"},
     "supplied": {"normalisation": "supplied", "scales": {"": (100.0, 5.0), "speed": (50.0, 10.0)}},
     "ensemble": {"views": ("direct", "residual"), "groups": 2, "blend": False, "advice": False},
+    "watched": {"recalibration": "conformal", "alarm": "restart", "restart_rows": 10},
+    "stretched": {"recalibration": "temperature", "max_bytes": 4_000_000},
 }
 
 

@@ -6,7 +6,7 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from inctnp.errors import DataError, ShapeError
+from inctnp.errors import ConfigError, DataError, ShapeError
 from inctnp.models.base import NeuralProcess
 from inctnp.predictive.base import Predictive
 from inctnp.regressor import StreamingRegressor
@@ -132,3 +132,25 @@ def test_outcomes_of_any_kind_get_finite_predictions(y: list[float], model: Neur
     p = r.predict(ROWS[:5])
     assert torch.isfinite(p.mean).all() and (p.stddev > 0).all()
     assert math.isfinite(r.monitor.scores.log_score)
+
+
+@pytest.mark.parametrize(("columns", "views"), [(1, ("direct",)), (40, ("direct", "residual"))])
+def test_bytes_stay_below_their_limit(columns: int, views: tuple[str, ...], model: NeuralProcess) -> None:
+    rng, limit = np.random.default_rng(0), 2_000_000
+    r = StreamingRegressor(model, max_points=None, max_bytes=limit, views=views)
+    for _ in range(12):
+        table = rng.normal(size=(60, columns)).tolist()
+        r.learn([{f"x{j}": value for j, value in enumerate(row)} for row in table], rng.normal(size=60))
+        assert r.nbytes <= limit
+    assert 64 <= r.held < len(r) or r.nbytes < limit / 2
+
+
+def test_a_limit_that_holds_next_to_nothing_is_refused(model: NeuralProcess) -> None:
+    with pytest.raises(ConfigError, match="bytes each"):
+        StreamingRegressor(model, max_bytes=1000)
+
+
+def test_without_limits_every_row_is_held(model: NeuralProcess) -> None:
+    r = StreamingRegressor(model, max_points=None)
+    r.learn(ROWS, Y)
+    assert r.held == len(r) == len(ROWS)

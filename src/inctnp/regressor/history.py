@@ -35,6 +35,11 @@ class History:
     def nbytes(self) -> int:
         return sum(part.nbytes for part in self._parts.values())
 
+    @property
+    def width(self) -> int:
+        """Numbers kept of a row."""
+        return sum(part.shape[1] for part in self._parts.values())
+
     def raw(self, start: int, end: int) -> np.ndarray:
         """Columns of the rows with these numbers; columns that came later are missing."""
         return self._slice("raw", start, end)

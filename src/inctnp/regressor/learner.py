@@ -11,7 +11,7 @@ from inctnp.regressor.blend import Blend
 from inctnp.regressor.features import Features
 from inctnp.regressor.forecasters import Forecasters, Mixed, Opinion
 from inctnp.regressor.history import History
-from inctnp.regressor.monitor import Monitor, Scored
+from inctnp.regressor.judge import Judge
 from inctnp.regressor.network import Network, Parts
 
 
@@ -26,16 +26,20 @@ class Asked:
     opinion: Opinion
     answers: tuple[Mixed | None, ...]
     """One of each forecaster, the networks first."""
+    plain: PlainMixture
+    """All answers as one distribution."""
     mixture: PlainMixture
+    """The same after its correction."""
 
     def state(self) -> dict[str, Any]:
-        return {**vars(self), "opinion": vars(self.opinion), "mixture": vars(self.mixture)}
+        return {**vars(self), **{name: vars(getattr(self, name)) for name in ("opinion", "plain", "mixture")}}
 
     @classmethod
     def restore(cls, state: dict[str, Any]) -> Self:
         changed = {
             "opinion": Opinion(**state["opinion"]),
             "answers": tuple(answer and tuple(answer) for answer in state["answers"]),
+            "plain": PlainMixture(**state["plain"]),
             "mixture": PlainMixture(**state["mixture"]),
         }
         return cls(**{**state, **changed})
@@ -44,8 +48,8 @@ class Asked:
 class Learner:
     """One row after the other, or many at once with the same result."""
 
-    def __init__(self, features: Features, networks: tuple[Network, ...], blended: bool, monitor: Monitor) -> None:
-        self.features, self.networks, self.blended, self.monitor = features, networks, blended, monitor
+    def __init__(self, features: Features, networks: tuple[Network, ...], blended: bool, judge: Judge) -> None:
+        self.features, self.networks, self.blended, self.judge = features, networks, blended, judge
         self.forecasters = Forecasters()
         self.history = History(features=len(features.keys))
         self.blend = Blend.of(len(networks) + len(Forecasters.NAMES))
@@ -55,14 +59,14 @@ class Learner:
     def ask(self, raw: np.ndarray) -> Asked:
         """What is expected of a row; nothing is learned from the question."""
         features, opinion = self._look(raw)
-        parts = [network.ask(features[None]) for network in self.networks]
+        parts = [network.ask(features[None], self.history.last) for network in self.networks]
         return self._asked(raw, features, opinion, [_column(part, 0) for part in parts])
 
     def ask_many(self, raws: np.ndarray) -> list[PlainMixture]:
         """What is expected of several rows, each as if it came next."""
         looks = [self._look(raw) for raw in raws]
         features = np.stack([look[0] for look in looks])
-        parts = [network.ask(features) for network in self.networks]
+        parts = [network.ask(features, self.history.last) for network in self.networks]
         return [
             self._asked(raw, look[0], look[1], [_column(part, i) for part in parts]).mixture
             for i, (raw, look) in enumerate(zip(raws, looks, strict=True))
@@ -70,10 +74,12 @@ class Learner:
 
     def tell(self, asked: Asked, y: float) -> None:
         """Learn the outcome of a row that was asked."""
-        self._judge(asked.answers, asked.mixture, y)
+        alarm = self._judge(asked.answers, asked.plain, asked.mixture, y)
         self._take(asked.raw, asked.features, asked.rows, asked.opinion, y)
         for network in self.networks:
             network.absorb(self.features, self.history, 1)
+        if alarm:
+            self._restart()
         self._let_go()
 
     def learn(self, raws: np.ndarray, y: np.ndarray) -> None:
@@ -81,6 +87,8 @@ class Learner:
         start = 0
         while start < len(y):
             count = min(len(y) - start, *(network.room(self.history) for network in self.networks))
+            # A restart changes what the next row is told.
+            count = 1 if self.judge.restart_rows else count
             if count == 1:
                 self.tell(self.ask(raws[start]), float(y[start]))
             else:
@@ -95,7 +103,7 @@ class Learner:
             self.history.copy(),
         )
         other.networks = tuple(network.copy() for network in self.networks)
-        other.blend, other.monitor, other.blended = self.blend.copy(), self.monitor.copy(), self.blended
+        other.blend, other.judge, other.blended = self.blend.copy(), self.judge.copy(), self.blended
         return other
 
     def state(self) -> dict[str, Any]:
@@ -118,7 +126,8 @@ class Learner:
 
     def _asked(self, raw: np.ndarray, features: np.ndarray, opinion: Opinion, networks: list[Mixed | None]) -> Asked:
         answers = (*networks, *self.forecasters.answers(opinion))
-        return Asked(raw, features, self.history.last, opinion, answers, self._together(answers))
+        plain = self._together(answers)
+        return Asked(raw, features, self.history.last, opinion, answers, plain, self.judge.correction.of(plain))
 
     def _learn_together(self, raws: np.ndarray, y: np.ndarray) -> None:
         simple = []
@@ -129,7 +138,8 @@ class Learner:
         parts = [network.absorb(self.features, self.history, len(y)) for network in self.networks]
         for i, outcome in enumerate(y.tolist()):
             answers = (*(_column(part, i) for part in parts), *simple[i])
-            self._judge(answers, self._together(answers), outcome)
+            plain = self._together(answers)
+            self._judge(answers, plain, self.judge.correction.of(plain), outcome)
         self._let_go()
 
     def _take(self, raw: np.ndarray, features: np.ndarray, rows: int, opinion: Opinion, y: float) -> None:
@@ -153,11 +163,21 @@ class Learner:
                 stddevs += answer[2]
         return PlainMixture(weights, means, stddevs)
 
-    def _judge(self, answers: tuple[Mixed | None, ...], mixture: PlainMixture, y: float) -> None:
-        low, high = (mixture.quantile(level) for level in self.monitor.tails)
-        scored = Scored(mixture.log_prob(y), mixture.crps(y), y - mixture.mean, mixture.cdf(y), high - low)
-        self.monitor.note(scored)
+    def _judge(self, answers: tuple[Mixed | None, ...], plain: PlainMixture, mixture: PlainMixture, y: float) -> bool:
+        """Whether what was learned so far is to be let go."""
         self.blend.learn(np.array([PlainMixture(*answer).log_prob(y) if answer else np.nan for answer in answers]))
+        return self.judge.hear(plain, mixture, y)
+
+    def _restart(self) -> None:
+        """Go on from the newest rows only: relations of the rows before are over."""
+        last, count = self.history.last, min(self.judge.restart_rows, len(self.history))
+        features, outcomes = self.history.features(last - count, last), self.history.y(last - count, last)
+        self.forecasters = Forecasters()
+        active = self.features.active()[1 : features.shape[1]]
+        for row, y in zip(features[:, 1:], outcomes.tolist(), strict=True):
+            self.forecasters.learn(row, self.forecasters.opinion(row, active), y)
+        for network in self.networks:
+            network.restart(self.features, self.history, last - count)
 
     def _let_go(self) -> None:
         first = min(network.first for network in self.networks)
@@ -170,7 +190,7 @@ _PARTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "forecasters": Forecasters.restore,
     "history": History.restore,
     "blend": lambda state: Blend(**state),
-    "monitor": Monitor.restore,
+    "judge": Judge.restore,
 }
 """How each is made again."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 BINS = 10
+MOST_ALARMS = 1000
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,11 @@ class Monitor:
         self.width += scored.width
         self.bins[min(int(scored.pit * BINS), BINS - 1)] += 1
         self.last = scored
+
+    def alarm(self, alarm: Alarm) -> None:
+        """Keep the newest alarms."""
+        self.alarms.append(alarm)
+        del self.alarms[:-MOST_ALARMS]
 
     def copy(self) -> "Monitor":
         return Monitor(**{**self.__dict__, "bins": [*self.bins], "alarms": [*self.alarms]})

@@ -13,14 +13,19 @@ import torch
 from torch import Tensor
 
 from inctnp.models.base import NeuralProcess
+from inctnp.regressor.engine import Engine
 from inctnp.regressor.features import Features
 from inctnp.regressor.history import History
 from inctnp.regressor.scheme import Rows, Scheme, make_scheme
+from inctnp.regressor.settings import LEAST_POINTS
 
 TAKEN_ALONG = 4
 """Old rows encoded again with every row that arrives."""
 AT_ONCE = 64
 """A context of no more rows than this is encoded again in one go."""
+NEVER = 1 << 62
+BUFFER = 2
+"""Room per row held: a buffer that is full is doubled."""
 EARLY_GROWTH, GROWTH = 1.25, 2.0
 """How much longer than at its statistics' time a context gets before it is renewed: up to `AT_ONCE` rows, and later."""
 
@@ -42,24 +47,22 @@ class View:
 class Renewal:
     """When statistics are taken anew."""
 
-    max_points: int | None
+    max_points: int | None = None
+    max_bytes: int | None = None
+    """Of everything that grows with the rows held."""
+    bytes_per_row: int = 0
+    """Of the contexts of all networks."""
     frozen_at: int | None = None
     """Rows after which statistics stay as they are."""
     scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Centres and spreads that are given."""
 
-    @property
-    def start(self) -> int | None:
-        """Length of a context at which its successor is begun, so that it takes over before the window is full."""
-        if self.max_points is None:
-            return None
-        return self.max_points - -(-self.kept // TAKEN_ALONG)
-
-    @property
-    def kept(self) -> int:
-        """Rows a full window keeps."""
-        assert self.max_points is not None
-        return self.max_points // 2
+    def most(self, numbers: int) -> int | None:
+        """Rows held at most, each of so many numbers beside its contexts; None for any number."""
+        if self.max_bytes is None:
+            return self.max_points
+        affordable = max(LEAST_POINTS, self.max_bytes // (self.bytes_per_row + BUFFER * 8 * numbers))
+        return affordable if self.max_points is None else min(affordable, self.max_points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +89,9 @@ class Encoded:
 class Network:
     """One model, looking at one stream through one view."""
 
-    def __init__(self, model: NeuralProcess, storage: str, view: View, renewal: Renewal) -> None:
-        self.model, self.storage, self.view, self.renewal = model, storage, view, renewal
+    def __init__(self, engine: Engine, view: View, renewal: Renewal) -> None:
+        self.engine, self.view, self.renewal = engine, view, renewal
+        self.model = model = engine.model
         self.current: Encoded | None = None
         self.upcoming: Encoded | None = None
         self._like = next(model.parameters())
@@ -102,12 +106,12 @@ class Network:
         return sum(each.context.nbytes for each in (self.current, self.upcoming) if each)
 
     @torch.no_grad()
-    def ask(self, features: np.ndarray) -> Parts | None:
-        """What the network expects of rows, each on its own; nothing if it knows nothing yet."""
+    def ask(self, features: np.ndarray, known: int) -> Parts | None:
+        """What the network expects of rows, each on its own, after `known` rows; nothing if it knows nothing yet."""
         now = self.current
         if now is None:
             return None
-        predictive = self.model.query(now.context, self._inputs(now.scheme, features))
+        predictive = self.engine.rows(known).query(now.context, self._inputs(now.scheme, features))
         return self._in_units(predictive.components(), now.scheme, features)
 
     @torch.no_grad()
@@ -120,7 +124,8 @@ class Network:
             x, y = self._encode(now.scheme, history, start, history.last)
             if count > 1:
                 expected = self._in_units(self.model.conditionals(now.context, x, y).components(), now.scheme, rows)
-            self.current = replace(now, context=self.model.extend(now.context, x, y), end=history.last)
+            context = self.engine.extend(history.last, now.context, x, y)
+            self.current = replace(now, context=context, end=history.last)
         self._renew(features, history, count)
         return expected
 
@@ -131,11 +136,11 @@ class Network:
             return 1
         if self.upcoming is not None:
             return -(-(last - self.upcoming.end) // TAKEN_ALONG)
-        return max(1, self._due(now) - (last - now.first))
+        return max(1, self._due(now, history) - (last - now.first))
 
     def copy(self) -> "Network":
         """Contexts are values, so both go on from the same ones."""
-        other = Network(self.model, self.storage, self.view, self.renewal)
+        other = Network(self.engine, self.view, self.renewal)
         other.current, other.upcoming = self.current, self.upcoming
         return other
 
@@ -159,30 +164,37 @@ class Network:
         self.upcoming = None
         self.current = self._take(self._begun(features, history, first), history, history.last)
 
-    def _due(self, now: Encoded) -> int:
+    def _due(self, now: Encoded, history: History) -> int:
         """Length of the context at which the next one is begun."""
-        longest = self.renewal.start
         frozen = self.renewal.frozen_at
         if frozen is not None and now.known >= frozen:
-            due = np.inf
+            due = NEVER
         else:
             due = max(now.known + 1, int((EARLY_GROWTH if now.known < AT_ONCE else GROWTH) * now.known))
             due = min(due, frozen) if frozen is not None else due
-        if longest is not None and due + due // TAKEN_ALONG > longest:
-            # It could not take over before the window is full.
-            due = longest
-        return int(min(due, 1 << 62))
+        longest = self._longest(history)
+        # One that could not take over before the window is full waits until it is.
+        return longest if due + due // TAKEN_ALONG > longest else due
+
+    def _longest(self, history: History) -> int:
+        """Length at which the next context is begun at the latest, so that it takes over before the window is full."""
+        most = self.renewal.most(history.width)
+        return NEVER if most is None else most - -(-(most // 2) // TAKEN_ALONG)
+
+    def _kept(self, history: History) -> int:
+        """The first row of the next context: a full window keeps its newer half."""
+        most = self.renewal.most(history.width)
+        if most is None or history.last - self.first < self._longest(history):
+            return self.first
+        return history.last - most // 2
 
     def _renew(self, features: Features, history: History, arrived: int) -> None:
         if self.upcoming is not None:
             end = min(self.upcoming.end + (1 + TAKEN_ALONG) * arrived, history.last)
             self.upcoming = self._take(self.upcoming, history, end)
-        elif self.current is None or history.last - self.current.first >= self._due(self.current):
-            first = self.first
-            if self.renewal.start is not None and history.last - first >= self.renewal.start:
-                first = history.last - self.renewal.kept
-            self.upcoming = self._begun(features, history, first)
-            if history.last - first <= AT_ONCE:
+        elif self.current is None or history.last - self.current.first >= self._due(self.current, history):
+            self.upcoming = self._begun(features, history, self._kept(history))
+            if history.last - self.upcoming.first <= AT_ONCE:
                 self.upcoming = self._take(self.upcoming, history, history.last)
         if self.upcoming is not None and self.upcoming.end == history.last:
             self.current, self.upcoming = self.upcoming, None
@@ -191,7 +203,7 @@ class Network:
         """A context without rows, its statistics from those since `first`."""
         held, now = history.last - first, self.current
         with torch.no_grad():
-            empty = self.model.empty((), self.storage)
+            empty = self.model.empty((), self.engine.storage)
         frozen = self.renewal.frozen_at
         if now is not None and frozen is not None and now.known >= frozen:
             return Encoded(now.scheme, empty, first, first, now.known)
@@ -212,7 +224,7 @@ class Network:
             return encoded
         with torch.no_grad():
             x, y = self._encode(encoded.scheme, history, encoded.end, end)
-            return replace(encoded, context=self.model.extend(encoded.context, x, y), end=end)
+            return replace(encoded, context=self.engine.extend(history.last, encoded.context, x, y), end=end)
 
     def _encode(self, scheme: Scheme, history: History, start: int, end: int) -> tuple[Tensor, Tensor]:
         features, y = history.features(start, end), history.y(start, end)

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from inctnp.errors import DataError, ShapeError
+from inctnp.errors import ConfigError, DataError, ShapeError
 from inctnp.models.autoregressive import JointSample
 from inctnp.models.base import NeuralProcess
 from inctnp.predictive.base import Predictive
@@ -18,14 +18,20 @@ from inctnp.predictive.mixture import Mixture, mixture_over_first_axis
 from inctnp.predictive.plain import PlainMixture
 from inctnp.pretrained.registry import load
 from inctnp.regressor.columns import Columns, Row
+from inctnp.regressor.engine import Engine
 from inctnp.regressor.features import Features
+from inctnp.regressor.judge import Judge
 from inctnp.regressor.learner import Asked, Learner
 from inctnp.regressor.monitor import Monitor
 from inctnp.regressor.network import Network, Renewal, View
 from inctnp.regressor.packing import pack, unpack
-from inctnp.regressor.settings import RegressorSettings
+from inctnp.regressor.recalibration import CORRECTIONS
+from inctnp.regressor.settings import LEAST_POINTS, RegressorSettings
+from inctnp.regressor.watch import Watch, require_river
 from inctnp.streaming.sealed import Kind, facts_of, model_of
 
+CONTEXTS = 4
+"""Rows of room per row held: two contexts, each in a buffer that may be half empty."""
 REGRESSOR = Kind("inctnp-regressor", 1, "regressor")
 
 
@@ -78,7 +84,7 @@ class StreamingRegressor:
     @property
     def monitor(self) -> Monitor:
         """How good the predictions have been that were made before their row was learned."""
-        return self._learner.monitor
+        return self._learner.judge.monitor
 
     @property
     def nbytes(self) -> int:
@@ -141,6 +147,8 @@ class StreamingRegressor:
         draws, mixtures = [], []
         for _ in range(n):
             learner = self._learner.copy()
+            # Nothing that is only imagined is alarming.
+            learner.judge.watch = None
             steps = []
             for i, raw in enumerate(raws):
                 asked = learner.ask(raw)
@@ -218,19 +226,39 @@ class StreamingRegressor:
 
 def fresh_learner(model: NeuralProcess, settings: RegressorSettings) -> Learner:
     """A learner of no rows."""
-    renewal = Renewal(
-        max_points=settings.max_points,
-        frozen_at=settings.calibration_rows if settings.normalisation == "calibrated" else None,
-        scales=settings.scales,
-    )
     views = [
         View(residual=view == "residual", seed=(settings.seed, group) if settings.groups > 1 else None)
         for view in settings.views
         for group in range(settings.groups)
     ]
-    networks = tuple(Network(model, settings.storage, view, renewal) for view in views)
+    renewal = Renewal(
+        max_points=settings.max_points,
+        max_bytes=settings.max_bytes,
+        bytes_per_row=len(views) * CONTEXTS * model.bytes_per_point(settings.storage),
+        frozen_at=settings.calibration_rows if settings.normalisation == "calibrated" else None,
+        scales=settings.scales,
+    )
+    if settings.max_bytes is not None and settings.max_bytes < LEAST_POINTS * renewal.bytes_per_row:
+        raise ConfigError(
+            f"max_bytes={settings.max_bytes} does not hold {LEAST_POINTS} rows, {renewal.bytes_per_row} bytes each and "
+            "more: give more bytes, fewer views or groups, or narrower storage."
+        )
+    engine = Engine(model, settings.storage, settings.backend)
+    networks = tuple(Network(engine, view, renewal) for view in views)
     features = Features(settings.lags, settings.recency, settings.advice)
-    return Learner(features, networks, settings.blend, Monitor(settings.level))
+    return Learner(features, networks, settings.blend, fresh_judge(settings))
+
+
+def fresh_judge(settings: RegressorSettings) -> Judge:
+    """One who has heard nothing."""
+    if settings.alarm != "off":
+        require_river()
+    return Judge(
+        Monitor(settings.level),
+        CORRECTIONS[settings.recalibration](),
+        Watch() if settings.alarm != "off" else None,
+        settings.restart_rows if settings.alarm == "restart" else 0,
+    )
 
 
 @lru_cache(maxsize=8)

@@ -21,8 +21,12 @@ class RegressorSettings:
     """A shipped model, or the folder of a saved one."""
     max_points: int | None = 1024
     """Rows held at most; None keeps every row, and a row then costs time in proportion to all before it."""
+    max_bytes: int | None = None
+    """Bytes of the rows held and of their contexts at most; the stricter of the two limits counts."""
     storage: str = "exact"
     """How keys and values are kept: exact, bfloat16 or int8."""
+    backend: str = "auto"
+    """Who computes single rows: `fused` compiled code, `eager` the model, `auto` compiled code where it pays."""
     normalisation: str = "reencode"
     """`reencode`: statistics of the rows held, renewed whenever the context has doubled. `calibrated`: the same until
     `calibration_rows` rows have come, then frozen (the paper's). `supplied`: those in `scales`."""
