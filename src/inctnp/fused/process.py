@@ -4,6 +4,9 @@ Both write to and read from the same cache, so rows may be learned by either in 
 """
 
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from operator import attrgetter
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,6 +24,7 @@ from inctnp.predictive.gaussian import Gaussian
 from inctnp.predictive.mixture import Mixture
 from inctnp.transformer.cache import Append, Cache
 
+_version_of = attrgetter("_version")
 _packed: WeakKeyDictionary[IncTNP, tuple[int, Weights]] = WeakKeyDictionary()
 
 
@@ -88,15 +92,14 @@ class FusedProcess:
         return values.shape == (1, features) and values.dtype == torch.float32 and values.device.type == "cpu"
 
     def _step(self, caches: Sequence[Cache], x: Tensor, y: Tensor | None, what: str) -> Any:
-        from inctnp.fused import compiled
-
+        compiled = _compiled()
         outcomes = np.zeros((len(x), self.model.config.dim_y), np.float32) if y is None else _numbers(y)
         tables, kind = [table_of(cache) for cache in caches], KINDS[caches[0].storage.name]
         return compiled.step(self._weights(), tables, kind, _numbers(x), outcomes, getattr(compiled, what))
 
     def _weights(self) -> Weights:
         """Packed once for every stream of a model, and again when the model was trained on or loaded into."""
-        version = sum(parameter._version for parameter in self._parameters)
+        version = sum(map(_version_of, self._parameters))
         known = _packed.get(self.model)
         if known is None or known[0] != version:
             known = _packed[self.model] = version, pack(self.model)
@@ -107,6 +110,12 @@ class FusedProcess:
         if config.components == 1:
             return Gaussian(*values.split(config.dim_y, dim=-1))
         return Mixture(*values.view(len(numbers), 3, config.components, config.dim_y).movedim(0, 2).unbind(0))
+
+
+@cache
+def _compiled() -> Any:
+    """Loading the compiler takes half a second, so the first row does it."""
+    return import_module("inctnp.fused.compiled")
 
 
 def _numbers(rows: Tensor) -> Any:

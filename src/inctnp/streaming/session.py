@@ -1,5 +1,6 @@
 """A stream: predict before a row, learn after it, go back, branch, save."""
 
+import math
 import operator
 from collections.abc import Sequence
 from numbers import Real
@@ -63,6 +64,8 @@ class Stream:
         self.model = model
         self.backend = backend
         self._computing = choose_backend(backend, model)
+        # Says in which type and where the model computes, also after it was moved; to look it up is a tenth of a row.
+        self._like = next(model.parameters())
         self.batch = batch_shape(batch)
         self.storage = storage
         self.keep_rows = keep_rows
@@ -196,7 +199,7 @@ class Stream:
         return memories.start(self.policy, empty, like, dim_x=self.model.config.dim_x, **self.limits)
 
     def _no_rows(self) -> tuple[Tensor, Tensor]:
-        config, like = self.model.config, next(self.model.parameters())
+        config, like = self.model.config, self._like
         return like.new_empty(*self.batch, 0, config.dim_x), like.new_empty(*self.batch, 0, config.dim_y)
 
     def _limits(self, policy: str, limits: dict[str, int]) -> dict[str, int]:
@@ -262,11 +265,11 @@ class Stream:
         if tensor.is_complex():
             raise DtypeError(f"{name} must be real numbers, not {tensor.dtype}.")
         precise = name == "x" and self.model.config.grids and tensor.dtype == torch.float64
-        return tensor.to(self.model.device, None if precise else self.model.dtype)
+        return tensor.to(self._like.device, None if precise else self._like.dtype)
 
     def _require_finite(self, values: Tensor, name: str) -> None:
         # The sum is finite unless a value is not, or unless it overflows: one cheap pass for the usual case.
-        if torch.isfinite(values.sum()):
+        if math.isfinite(values.sum().item()):
             return
         wrong = (~torch.isfinite(values)).nonzero()
         if len(wrong):
