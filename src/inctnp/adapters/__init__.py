@@ -1,0 +1,1 @@
+"""The streaming regressor behind other libraries' interfaces; each needs its extra."""

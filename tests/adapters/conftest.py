@@ -1,0 +1,23 @@
+"""A tiny model in a folder, as a user's own would be, and rows of every kind."""
+
+import atexit
+import shutil
+import tempfile
+
+import pandas as pd
+import pytest
+
+from inctnp.pretrained.weights import save_pretrained
+from inctnp.testing.toy import toy_model
+from tests.regressor.conftest import make_stream
+
+FOLDER = tempfile.mkdtemp(prefix="inctnp-toy-")
+"""In float32, as the models that ship: conformance must not hang on more digits."""
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+save_pretrained(toy_model("inctnp-seq", dim_x=12, layers=1, prior=True, components=2).float(), FOLDER)
+
+
+@pytest.fixture(scope="session")
+def table() -> tuple[pd.DataFrame, pd.Series]:
+    rows, y = make_stream(60)
+    return pd.DataFrame(rows), pd.Series(y, name="y")
