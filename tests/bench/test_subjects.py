@@ -32,8 +32,15 @@ EXPECTED: dict[str, dict[str, set[str]]] = {
     "sampling": {"50 joint draws of 250": {"shared", "copy", "again"}},
     "density": {"joint density of 250": {"one pass", "one by one", "copy", "again"}},
     "training": {"training step, batch 16": {"bfloat16", "float32", "plain, bfloat16", "plain, float32"}},
+    "endless": {"predict and learn a row": {"window of 1000"}},
     "many-streams": {
-        "predict and learn a row of every stream": {"one call", "loop, fused", "loop, eager", "batch of equal lengths"}
+        "predict and learn a row of every stream": {
+            "one call",
+            "one call, int8",
+            "loop, fused",
+            "loop, eager",
+            "batch of equal lengths",
+        }
     },
 }
 PROCESSES: dict[str, dict[str, set[str]]] = {

@@ -18,6 +18,7 @@ SUBJECTS = {
     "training": "A training step beside the plain one, and its share of what the processor can multiply.",
     "stream-cli": "Rows a second through `inctnp stream`, and what it takes to start.",
     "many-streams": "Many streams of different lengths in one call, beside a loop.",
+    "endless": "A million rows under a window: time and memory stay what they were.",
     "startup": "Importing, asking for help, and the first prediction from a cold start.",
     "peers": "Seconds a row and a question, and quality, beside other regressors on the same stream.",
 }

@@ -22,6 +22,7 @@ def measure(settings: Settings) -> Iterator[Measured]:
     for size in settings.sizes:
         x, y = points(size, seed=1)
         fused, eager = (_streams(model, size, backend) for backend in ("fused", "eager"))
+        narrow = _streams(model, size, "fused", "int8")
         equal = model.stream(batch=size)
         before = (rows.view(size, MEAN, -1) for rows in points(size * MEAN, seed=2))
         equal.observe(*before)
@@ -30,6 +31,7 @@ def measure(settings: Settings) -> Iterator[Measured]:
         equal.rollback(to=len(equal) - 1)
         variants: dict[str, Work] = {
             "one call": _together(fused, x, y),
+            "one call, int8": _together(narrow, x, y),
             "loop, fused": _loop(fused, x, y),
             "loop, eager": _loop(eager, x, y),
             "batch of equal lengths": _batch(equal, x, y),
@@ -39,12 +41,12 @@ def measure(settings: Settings) -> Iterator[Measured]:
         yield from all_of("predict and learn a row of every stream", size, timings, facts)
 
 
-def _streams(model: IncTNP, count: int, backend: str) -> list[Stream]:
+def _streams(model: IncTNP, count: int, backend: str, storage: str = "exact") -> list[Stream]:
     """Streams of all lengths, with room behind their rows."""
     made = []
     x, y = points(LONGEST, seed=3)
     for i in range(count):
-        stream = model.stream(backend=backend)
+        stream = model.stream(backend=backend, storage=storage)
         length = SHORTEST + (LONGEST - SHORTEST) * i // max(1, count - 1)
         stream.observe(x[:length], y[:length])
         stream.observe(x[0], y[0])

@@ -114,6 +114,11 @@ def _sample(run: Work, count: int, clock: Clock) -> float:
     return (clock() - start) / count
 
 
+def resident() -> int:
+    """Bytes of this process in memory now."""
+    return _status("VmRSS")
+
+
 def _resident_from_here() -> int | None:
     """Bytes resident now, from which the most that will be is counted anew."""
     reset = Path("/proc/self/clear_refs")
