@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def tell_sums(results: Results, kinds: Sequence[str]) -> Iterator[Block]:
     """What a stream has cost in the end, and how TNP-D's sum compares with incTNP's."""
     yield (
-        "Sums over all steps of a stream up to its end: floating-point operations counted, seconds measured on this "
-        "processor. Steps between the measured lengths are read off straight lines."
+        "Sums over all steps of a stream up to its end: floating-point operations counted, seconds measured, of one "
+        "thread of a processor. Steps between the measured lengths are read off straight lines."
     )
     for kind in kinds:
         here = results.where(cost=kind)

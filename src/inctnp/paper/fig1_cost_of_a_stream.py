@@ -14,7 +14,7 @@ MODELS = ("tnp-d", "inctnp")
 KINDS = ("update", "query")
 
 PAPER = CurveSettings(lengths=(250, 500, 1000, 2000, 4000))
-CPU = replace(PAPER, targets=16, repeats=9)
+CPU = replace(PAPER, targets=16, repeats=5)
 SMOKE = replace(PAPER, lengths=(8, 16, 24), targets=3, repeats=1)
 
 
