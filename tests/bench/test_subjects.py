@@ -2,6 +2,8 @@
 
 import importlib
 import json
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -98,6 +100,12 @@ def test_whole_processes_and_peers_are_measured_too(name: str, monkeypatch: pyte
 def test_every_subject_is_a_command_and_the_other_way_round() -> None:
     assert set(commands.SUBJECTS) == EXPECTED.keys() | PROCESSES.keys()
     assert {command.name for command in commands.bench.registered_commands} == set(commands.SUBJECTS)
+
+
+def test_offering_the_commands_loads_neither_torch_nor_rivals() -> None:
+    """So that `inctnp --help` need not wait for them."""
+    program = "import sys, inctnp.bench.commands; assert not {'torch', 'numpy', 'rich', 'river'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_the_command_prints_json_and_writes_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ Clock = Callable[[], float]
 SHORT = 0.02
 """Seconds: shorter work is repeated until this much was spent, and its mean is one sample."""
 MOST_AT_ONCE = 40
+LONG = 0.5
+"""Seconds from which work is run but once before it is timed."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,10 @@ def machine() -> dict[str, Any]:
 
 def _how_often(run: Work, clock: Clock) -> int:
     """After a warm-up: times that make a sample long enough."""
+    start = clock()
     run()
+    if clock() - start > LONG:
+        return 1
     start = clock()
     run()
     return max(1, min(MOST_AT_ONCE, int(SHORT / max(clock() - start, 1e-6))))
