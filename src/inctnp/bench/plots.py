@@ -9,6 +9,8 @@ from inctnp.bench.measured import Measured, Subject
 from inctnp.errors import ConfigError
 
 MARKERS = "os^Dv*PX<>+x"
+ABREAST = 3
+"""Panels side by side."""
 
 
 def draw(subject: Subject, rows: Sequence[Measured], path: Path) -> None:
@@ -18,10 +20,13 @@ def draw(subject: Subject, rows: Sequence[Measured], path: Path) -> None:
     except ImportError:
         raise ConfigError("Drawing needs matplotlib: pip install 'inctnp[plot]', or leave --plot out.") from None
     timed = [work for work in works(rows) if series(rows, work)]
-    figure = Figure(figsize=(5.2 * len(timed), 4.4), layout="constrained")
-    for axis, work in zip(figure.subplots(1, len(timed), squeeze=False)[0], timed, strict=True):
+    columns, lines = min(ABREAST, len(timed)), -(-len(timed) // ABREAST)
+    figure = Figure(figsize=(5.2 * columns, 4.4 * lines), layout="constrained")
+    for axis, work in zip(figure.subplots(lines, columns, squeeze=False).flat, timed, strict=False):
         _panel(axis, subject, work, series(rows, work))
-    figure.savefig(path, dpi=110)
+    for axis in figure.axes[len(timed) :]:
+        axis.remove()
+    figure.savefig(path, dpi=90)
 
 
 def _panel(axis: Any, subject: Subject, work: str, lines: dict[str, list[Measured]]) -> None:
@@ -34,5 +39,8 @@ def _panel(axis: Any, subject: Subject, work: str, lines: dict[str, list[Measure
         style = ":" if variant == "predicted" else "-"
         axis.errorbar([row.size for row in line], medians, bars, marker=marker, ms=4, lw=1.2, ls=style, label=label)
     axis.set(xscale="log", yscale="log", title=work, xlabel=subject.size_is, ylabel="seconds")
+    sizes = sorted({row.size for line in lines.values() for row in line})
+    axis.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)
+    axis.set_xticks([], minor=True)
     axis.grid(alpha=0.3)
     axis.legend(fontsize=7, frameon=False)
