@@ -12,7 +12,7 @@ from typing import Any, Self
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from inctnp.errors import DataError
+from inctnp.errors import ConfigError, DataError
 from inctnp.models.base import NeuralProcess
 from inctnp.predictive.base import Predictive
 from inctnp.regressor.columns import Row
@@ -53,6 +53,10 @@ class StreamingBank:
     ) -> None:
         """Start with no streams; `settings` are the fields of `RegressorSettings`, the same for all."""
         first = StreamingRegressor(model, **settings)
+        if first.settings.undo:
+            raise ConfigError(
+                "Streams of a bank cannot be undone, for files do not keep what that takes: undo=0."
+            )
         self._start(first.model, first.settings, open_bytes, folder)
 
     def __len__(self) -> int:
@@ -123,11 +127,20 @@ class StreamingBank:
         """Delete the files of streams that are not in memory."""
         self._delete()
 
-    def save(self, path: str | Path) -> Path:
-        """Write all streams to one file that `load` goes on from, bit for bit; they pass through memory."""
+    def save(self, path: str | Path, **about: Any) -> Path:
+        """Write all streams to one file that `load` goes on from, bit for bit; they pass through memory.
+
+        `about` is kept beside them and is to be found under this name afterwards.
+        """
         trees = {key: self._tree(key) for key in self._rows}
         tree, tensors = pack(trees)
-        header = {**facts_of(self.model), "settings": vars(self.settings), "keys": list(self._rows), "streams": tree}
+        header = {
+            **facts_of(self.model),
+            "settings": vars(self.settings),
+            "keys": list(self._rows),
+            "streams": tree,
+            "about": about,
+        }
         return BANK.write(Path(path), header, tensors)
 
     @classmethod
@@ -145,6 +158,7 @@ class StreamingBank:
         bank._start(
             model_of(Path(path), header, model), RegressorSettings.restore(header["settings"]), open_bytes, folder
         )
+        bank.about = header["about"]
         for key in header["keys"]:
             stream = StreamingRegressor.of(bank.model, bank.settings)
             stream.restore(unpack(header["streams"][key], tensors))
@@ -156,6 +170,8 @@ class StreamingBank:
         self, model: NeuralProcess, settings: RegressorSettings, open_bytes: int, folder: str | Path | None
     ) -> None:
         self.model, self.settings, self.open_bytes = model, settings, open_bytes
+        self.about: dict[str, Any] = {}
+        """What was kept beside the streams when they were saved."""
         self._folder = Path(tempfile.mkdtemp(prefix="inctnp-bank-", dir=folder))
         # With this object, or when the program ends.
         self._delete = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)

@@ -97,6 +97,10 @@ class Monitor:
         self.bins[min(int(scored.pit * BINS), BINS - 1)] += 1
         self.last = scored
 
+    def begin_again(self) -> None:
+        """Count anew, from the next row on; alarms are kept."""
+        self.__init__(self.level, alarms=self.alarms)
+
     def alarm(self, alarm: Alarm) -> None:
         """Keep the newest alarms."""
         self.alarms.append(alarm)

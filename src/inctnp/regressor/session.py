@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
@@ -10,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from inctnp.errors import ConfigError, DataError, ShapeError
+from inctnp.errors import ConfigError, DataError, RollbackError, ShapeError
 from inctnp.models.autoregressive import JointSample
 from inctnp.models.base import NeuralProcess
 from inctnp.predictive.base import Predictive
@@ -27,6 +28,7 @@ from inctnp.regressor.network import Network, Renewal, View
 from inctnp.regressor.packing import pack, unpack
 from inctnp.regressor.recalibration import CORRECTIONS
 from inctnp.regressor.settings import LEAST_POINTS, RegressorSettings
+from inctnp.regressor.undo import Event, Journal, Mark
 from inctnp.regressor.watch import Watch, require_river
 from inctnp.streaming.sealed import Kind, facts_of, model_of
 
@@ -101,14 +103,17 @@ class StreamingRegressor:
 
     def step(self, row: Row, y: float) -> Predictive:
         """Predict a row, then learn its outcome; answers what was predicted before."""
-        outcome = _outcomes([y], len(self))[0]
-        asked = self._ask(row)
-        self._learner.tell(asked, float(outcome))
+        outcome, checked = float(_outcomes([y], len(self))[0]), _rows([row])[0]
+        self._note("step", checked, outcome)
+        asked = self._ask(checked)
+        self._learner.tell(asked, outcome)
         return _as_tensors([asked.mixture])
 
     def ask(self, row: Row) -> int:
         """A ticket for a row whose outcome comes later; `asked` says what was predicted."""
-        asked = self._ask(row)
+        checked = _rows([row])[0]
+        self._note("ask", checked)
+        asked = self._ask(checked)
         self._next_ticket += 1
         self._asked[self._next_ticket] = asked
         return self._next_ticket
@@ -119,9 +124,10 @@ class StreamingRegressor:
 
     def tell(self, ticket: int, y: float) -> None:
         """Learn the outcome of a row asked earlier; outcomes may come in any order."""
-        asked, outcome = self._ticket(ticket), _outcomes([y], len(self))[0]
+        asked, outcome = self._ticket(ticket), float(_outcomes([y], len(self))[0])
+        self._note("tell", ticket, outcome)
         del self._asked[ticket]
-        self._learner.tell(asked, float(outcome))
+        self._learner.tell(asked, outcome)
 
     def withdraw(self, ticket: int) -> None:
         """Give up a question whose outcome will not come."""
@@ -136,8 +142,36 @@ class StreamingRegressor:
         columns = self.columns.copy()
         for row in checked:
             columns.meet(row)
+        if self.settings.undo:
+            for row, outcome in zip(checked, outcomes.tolist(), strict=True):
+                self.step(row, outcome)
+            return
         self._learner.features.columns = columns
         self._learner.learn(columns.read(checked), outcomes)
+
+    def forget(self, *, after: int) -> None:
+        """Forget every row after the first `after`, as if they had never come, and the questions asked since then.
+
+        Needs `undo`, the number of rows that can be taken back at most.
+        """
+        self._check_row(after, len(self))
+        if after == len(self):
+            return
+        for event in self._back_to(after):
+            if len(self) == after:
+                break
+            event.happen_to(self)
+
+    def correct(self, row: int, y: float) -> None:
+        """Learn that row number `row`, counted from 0, had another outcome; all that came after is learned again.
+
+        Needs `undo`, the number of rows that can be taken back at most.
+        """
+        self._check_row(row, len(self) - 1)
+        outcome = float(_outcomes([y], row)[0])
+        for event in self._back_to(row):
+            it = len(self) == row and event.learns
+            (replace(event, given=(event.given[0], outcome)) if it else event).happen_to(self)
 
     def sample(self, rows: Rows, n: int, *, generator: torch.Generator | None = None) -> JointSample:
         """`n` coherent draws of the outcomes of these rows, coming in this order, and the marginals they imply."""
@@ -171,7 +205,7 @@ class StreamingRegressor:
         """Another regressor with the same past; neither sees the other's rows."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._learner, other._asked = self._learner.copy(), {**self._asked}
+        other._learner, other._asked, other._journal = self._learner.copy(), {**self._asked}, self._journal.copy()
         return other
 
     def save(self, path: str | Path) -> Path:
@@ -199,12 +233,32 @@ class StreamingRegressor:
         self._learner.restore(state["learner"])
         self._asked.update((ticket, Asked.restore(asked)) for ticket, asked in state["asked"])
         self._next_ticket = state["tickets"]
+        self._journal = Journal(self.settings.undo)
 
     def _start(self, model: NeuralProcess, settings: RegressorSettings) -> None:
         self.model, self.settings = model, settings
         self._learner = fresh_learner(model, settings)
         self._asked: dict[int, Asked] = {}
         self._next_ticket = 0
+        self._journal = Journal(settings.undo)
+
+    def _note(self, name: str, *given: Any) -> None:
+        """Something is about to happen."""
+        if not self.settings.undo:
+            return
+        if self._journal.room(len(self)) <= 0:
+            self._journal.begin(Mark(len(self), self._learner.copy(), {**self._asked}, self._next_ticket))
+        self._journal.note(name, *given)
+
+    def _check_row(self, row: int, most: int) -> None:
+        if not 0 <= row <= most:
+            raise RollbackError(f"There is no row {row} to go back to: {len(self)} rows are learned.")
+
+    def _back_to(self, row: int) -> list[Event]:
+        """Become what this was at the last mark before so many rows were learned; answers what happened since."""
+        mark, events = self._journal.back_to(row)
+        self._learner, self._asked, self._next_ticket = mark.learner.copy(), {**mark.asked}, mark.next_ticket
+        return events
 
     def _ask(self, row: Row) -> Asked:
         checked = _rows([row])

@@ -55,6 +55,9 @@ class RegressorSettings:
     restart_rows: int = 64
     level: float = 0.9
     """Of the interval whose coverage is monitored."""
+    undo: int = 0
+    """Rows that can be forgotten or corrected. They and some states along them are kept beside what `max_bytes` counts,
+    and not saved."""
     seed: int = 0
     """Of the groups of features."""
 
@@ -84,6 +87,8 @@ class RegressorSettings:
             )
         if any(lag < 1 for lag in self.lags) or len(set(self.lags)) < len(self.lags):
             raise ConfigError(f"lags count back from 1, each once, not {self.lags}.")
+        if self.undo < 0:
+            raise ConfigError(f"undo must be a number of rows, 0 for none, not {self.undo}.")
         if min(self.groups, self.restart_rows, self.calibration_rows) < 1 or not 0 < self.level < 1:
             raise ConfigError("groups, restart_rows and calibration_rows must be at least 1, level between 0 and 1.")
         if (self.normalisation == "supplied") != bool(self.scales):
