@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 import inctnp
+from inctnp.bench.commands import bench
 from inctnp.console import commands
 from inctnp.errors import IncTNPError
 from inctnp.paper.commands import paper
@@ -51,32 +52,28 @@ app.command()(commands.predict)
 app.command()(commands.inspect)
 app.command()(commands.models)
 app.add_typer(train, name="train")
+app.add_typer(bench, name="bench")
 app.command("export")(export_run)
 app.command()(paper)
 
 
 @app.command()
 def demo(
-    picture: Annotated[Path, typer.Option(help="Where to draw one of the streams.")] = Path("inctnp-demo.png"),
+    model: Annotated[str, typer.Option(help="A shipped model, or a folder.")] = "tabular",
+    report: Annotated[Path, typer.Option(help="Page about one of the streams.")] = Path("inctnp-demo.html"),
+    functions: Annotated[
+        bool, typer.Option("--functions", help="Drawn functions, beside the exact posterior.")
+    ] = False,
+    picture: Annotated[Path, typer.Option(help="With --functions: where to draw one.")] = Path("inctnp-demo.png"),
 ) -> None:
-    """Stream functions the model has never seen and compare each prediction with the exact posterior's."""
+    """Stream real data through the shipped model, next to River's best regressor; nothing is downloaded."""
     import torch
-    from rich.console import Console
-    from rich.table import Table
 
-    from inctnp.demo import STREAMS, demonstrate, draw
+    from inctnp.demo.show import show_functions, show_streams
 
     # One row is too little work to share; waiting for a second thread on a busy machine costs a hundredfold.
     torch.set_num_threads(1)
-    shown = demonstrate()
-    table = Table(title=f"{STREAMS} streams, every row predicted before it is learned")
-    for column in ("rows", "log score", "best possible", "inside 90 % interval"):
-        table.add_column(column, justify="right")
-    for stage in shown.stages:
-        scores = f"{stage.log_score:+.3f}", f"{stage.best_log_score:+.3f}", f"{stage.coverage:.1%}"
-        table.add_row(f"{stage.first + 1}-{stage.last + 1}", *scores)
-    console = Console()
-    console.print(table)
-    console.print(f"One stream alone: {shown.seconds_per_row * 1e3:.2f} ms to predict and learn a row.")
-    draw(picture)
-    console.print(f"Picture: {picture}")
+    if functions:
+        show_functions(picture)
+    else:
+        show_streams(model, report)

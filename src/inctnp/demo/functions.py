@@ -1,4 +1,4 @@
-"""What `inctnp demo` shows: many streams predicted row by row, beside the best predictions there can be."""
+"""What `inctnp demo --functions` shows: many streams predicted row by row, beside the best predictions there can be."""
 
 import time
 from dataclasses import dataclass

@@ -1,0 +1,1 @@
+"""What `inctnp demo` shows."""
