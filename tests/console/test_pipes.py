@@ -32,6 +32,7 @@ def test_a_record_is_there_before_the_next_row_comes_and_ctrl_c_ends_the_wait(tm
         rest, errors = run.communicate(timeout=30)
     assert run.returncode == 130
     assert rest == b""
+    assert b"stopped after row 3: the same command goes on from there" in errors
     assert b"state: s" in errors and b"Traceback" not in errors
     assert (tmp_path / "s").exists()
 

@@ -83,7 +83,7 @@ def test_a_state_tells_of_its_rows_scores_columns_and_settings(typed: Typed, sta
     told = json.loads(typed("inspect", str(state), "--json").stdout)
     assert told["rows"]["learned"] == told["rows"]["held"] == told["scores"]["rows"] == 30
     assert told["columns"] == {"speed": "number", "line": "text", "at": "moment", "on": "number"}
-    assert told["stream"]["target"] == "y"
+    assert told["choices"]["target"] == "y"
     assert told["stream"]["last source"].endswith("table.csv")
     assert told["settings"]["model"] == toy
     text = typed("inspect", str(state)).stdout

@@ -2,14 +2,18 @@
 
 import csv
 import gzip
+import html
+import inspect
 import json
 import math
+import random
 from pathlib import Path
 
 import pytest
 import torch
 
-from inctnp.regressor import StreamingRegressor
+from inctnp.console import commands
+from inctnp.regressor import RegressorSettings, StreamingRegressor
 from tests.console.conftest import Table, Typed, records
 from tests.regressor.conftest import make_stream
 
@@ -225,3 +229,22 @@ def test_the_report_tells_of_the_stream(stream: Typed, table: Table, tmp_path: P
     assert "y of table.csv" in page
     assert "60 rows were predicted" in page
     assert "report: deep/report.html" in result.stderr
+
+
+def test_an_alarm_is_told_when_it_comes_and_again_in_the_report(stream: Typed, tmp_path: Path) -> None:
+    rng = random.Random(0)
+    ys = [rng.gauss(0, 1) for _ in range(150)] + [1.3**row for row in range(60)]
+    (tmp_path / "a.csv").write_text("y\n" + "".join(f"{y}\n" for y in ys))
+    result = stream("a.csv", "--alarm", "ignore", "--out", "p.jsonl", "--report", "r.html")
+    assert result.exit_code == 0, result.output
+    (told,) = [line for line in result.stderr.splitlines() if line.startswith("alarm: Row ")][:1]
+    assert html.escape(told.removeprefix("alarm: ")) in (tmp_path / "r.html").read_text()
+    assert "alarm: " not in stream("a.csv", "--out", "p.jsonl").stderr
+
+
+def test_the_defaults_that_help_tells_are_those_of_the_regressor() -> None:
+    told = {name: option.default for name, option in inspect.signature(commands.stream).parameters.items()}
+    settings = RegressorSettings()
+    assert told["lags"] == ",".join(map(str, settings.lags))
+    assert (told["max_points"], told["interval"]) == (settings.max_points, settings.level)
+    assert told["model"] == settings.model

@@ -7,35 +7,49 @@ import typer
 
 from inctnp.errors import ConfigError
 
+TABLE, MODEL = "About the table", "About predictions"
+"""Headings of the help."""
+
 File = Annotated[
     str, typer.Argument(metavar="FILE|-", help="CSV, TSV, JSON lines or Parquet, also .gz or .zst; - is stdin.")
 ]
-Drop = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out; as often as needed.")]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Leave a column out; as often as needed.", rich_help_panel=TABLE),
+]
 Category = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="A column of names even where they look like numbers.")
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A column of names even where they look like numbers.", rich_help_panel=TABLE),
 ]
 Time = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="The column of moments; numbers in it count from 1970.")
+    str | None,
+    typer.Option(metavar="COLUMN", help="The column of moments; numbers in it count from 1970.", rich_help_panel=TABLE),
 ]
 TimeFormat = Annotated[
-    str | None, typer.Option(metavar="PATTERN", help="How moments are written, as '%d/%m/%Y %H:%M'.")
+    str | None,
+    typer.Option(metavar="PATTERN", help="How moments are written, as '%d/%m/%Y %H:%M'.", rich_help_panel=TABLE),
 ]
-Interval = Annotated[float, typer.Option(metavar="LEVEL", help="Share of outcomes between lower and upper.")]
+Interval = Annotated[
+    float, typer.Option(metavar="LEVEL", help="Share of outcomes between lower and upper.", rich_help_panel=MODEL)
+]
 Out = Annotated[
     Path | None,
     typer.Option(metavar="PATH", help="Where predictions go: .jsonl, .csv or .parquet; stdout if not given."),
 ]
 OnError = Annotated[
-    Literal["stop", "skip"], typer.Option(help="A broken row ends the stream, or is told, counted and left out.")
+    Literal["stop", "skip"],
+    typer.Option(help="A broken row ends the stream, or is told, counted and left out.", rich_help_panel=TABLE),
 ]
 Format = Annotated[
-    Literal["csv", "jsonl", "parquet"] | None, typer.Option(help="Of the input, if looking is not enough.")
+    Literal["csv", "jsonl", "parquet"] | None,
+    typer.Option(help="Of the input, if looking is not enough.", rich_help_panel=TABLE),
 ]
 Delimiter = Annotated[
-    str | None, typer.Option(metavar="CHARACTER", help="Between values; found in the header if not given.")
+    str | None,
+    typer.Option(metavar="CHARACTER", help="Between values; found in the header if not given.", rich_help_panel=TABLE),
 ]
-Decimal = Annotated[Literal[".", ","], typer.Option(help="The decimal sign.")]
-Encoding = Annotated[str, typer.Option(metavar="NAME", help="Of the text, as latin-1.")]
+Decimal = Annotated[Literal[".", ","], typer.Option(help="The decimal sign.", rich_help_panel=TABLE)]
+Encoding = Annotated[str, typer.Option(metavar="NAME", help="Of the text, as latin-1.", rich_help_panel=TABLE)]
 
 
 def _model_names() -> list[str]:
@@ -47,27 +61,45 @@ def _model_names() -> list[str]:
 def stream(  # noqa: PLR0913  # one parameter per option
     file: File,
     target: Annotated[str, typer.Option(metavar="COLUMN", help="What to predict.")],
-    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="One stream for each value of this column.")] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="One stream for each value of this column.", rich_help_panel=TABLE),
+    ] = None,
     time: Time = None,
     time_format: TimeFormat = None,
     drop: Drop = None,
     category: Category = None,
     lags: Annotated[
-        str, typer.Option(metavar="1,2,24", help="Earlier outcomes that are inputs too; none for none.")
+        str,
+        typer.Option(
+            metavar="1,2,24", help="Earlier outcomes that are inputs too; none for none.", rich_help_panel=MODEL
+        ),
     ] = "1",
-    delay: Annotated[int, typer.Option(metavar="ROWS", help="Outcomes become known so many rows later.")] = 0,
+    delay: Annotated[
+        int, typer.Option(metavar="ROWS", help="Outcomes become known so many rows later.", rich_help_panel=MODEL)
+    ] = 0,
     interval: Interval = 0.9,
     model: Annotated[
-        str, typer.Option(help="A shipped model, see `inctnp models`, or a folder.", autocompletion=_model_names)
+        str,
+        typer.Option(
+            help="A shipped model, see `inctnp models`, or a folder.",
+            autocompletion=_model_names,
+            rich_help_panel=MODEL,
+        ),
     ] = "tabular",
-    max_points: Annotated[int, typer.Option(metavar="ROWS", help="Rows held in memory; 0 for all.")] = 1024,
+    max_points: Annotated[
+        int, typer.Option(metavar="ROWS", help="Rows held in memory; 0 for all.", rich_help_panel=MODEL)
+    ] = 1024,
     recalibration: Annotated[
         Literal["none", "temperature", "conformal"] | None,
-        typer.Option(help="Correct intervals by how past ones did."),
+        typer.Option(help="Correct intervals by how past ones did.", rich_help_panel=MODEL),
     ] = None,
     alarm: Annotated[
         Literal["off", "ignore", "restart"] | None,
-        typer.Option(help="Watch for outcomes that stop looking like predictions: note it, or keep newest rows only."),
+        typer.Option(
+            help="Watch for outcomes that stop looking like predictions: note it, or keep newest rows only.",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
     state: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Saved here at the end; gone on from if there.")

@@ -2,8 +2,8 @@
 
 import dataclasses
 import json
-import math
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,29 +18,11 @@ Description = dict[str, dict[str, Any]]
 
 def describe(path: Path) -> Description:
     """Everything worth knowing of a state."""
-    regressor, memo = open_state(path)
-    scores = {
-        name: value
-        for name, value in dataclasses.asdict(regressor.monitor.scores).items()
-        if name != "pit" and not (isinstance(value, float) and math.isnan(value))
-    }
-    rows = {
-        "learned": len(regressor),
-        "held": regressor.held,
-        "bytes in memory": regressor.nbytes,
-        "bytes of the file": path.stat().st_size,
-        "alarms": len(regressor.monitor.alarms),
-    }
-    settings = dataclasses.asdict(regressor.settings)
-    choices = {name: value for name, value in memo.choices.items() if name not in settings}
-    stream = {**choices, "records": memo.rows, "last source": memo.source or "a pipe"} if memo.rows else {}
-    return {
-        "rows": rows,
-        "scores": scores,
-        "columns": dict(regressor.columns.kinds),
-        "stream": stream,
-        "settings": settings,
-    }
+    forecast, memo = open_state(path)
+    with closing(forecast):
+        told = forecast.describe()
+    stream = {"records": memo.rows, "last source": memo.source or "a pipe", "bytes of the file": path.stat().st_size}
+    return {**told, "stream": stream, "choices": memo.choices, "settings": dataclasses.asdict(forecast.settings)}
 
 
 def print_description(description: Description, as_json: bool) -> None:

@@ -1,13 +1,13 @@
 """What a command has to remember beside its regressor, so that the next call goes on where this one stopped."""
 
 import json
+import shutil
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
 
 from inctnp.atomic import write_atomically
 from inctnp.console.forecast import Forecast, Waiting
@@ -17,7 +17,7 @@ from inctnp.rows import Example
 NAME = "inctnp-console"
 """Under which it lies in the file of the state: one file, so the two cannot disagree."""
 VERSION = 1
-WRITTEN = ("choices", "rows", "source", "place", "mark", "waiting")
+WRITTEN = ("choices", "columns", "rows", "source", "place", "mark", "waiting")
 
 
 @dataclass(kw_only=True)
@@ -26,6 +26,8 @@ class Memo:
 
     choices: dict[str, Any] = field(default_factory=dict)
     """Options that cannot change along a stream: target, key, lags and so on."""
+    columns: list[str] = field(default_factory=list)
+    """Of the first row; later ones may have others."""
     rows: int = 0
     """Records so far, over all calls."""
     source: str | None = None
@@ -40,6 +42,7 @@ class Memo:
 
     def taken(self, example: Example) -> None:
         """One row more."""
+        self.columns = self.columns or list(example.row)
         self.rows += 1
         self.place += 1
         self.last = example
@@ -55,9 +58,7 @@ class Memo:
             bare = part.with_name(f"{part.name}.bare")
             try:
                 forecast.save(bare)
-                with safe_open(bare, framework="pt") as file:
-                    metadata = file.metadata() or {}
-                save_file(load_file(bare), part, {**metadata, NAME: note})
+                _copy_with(note, bare, part)
             finally:
                 bare.unlink(missing_ok=True)
 
@@ -67,6 +68,17 @@ class Memo:
             raise StorageError(
                 f"The state cannot be saved as {path}: {error}. Make room, or choose another place."
             ) from error
+
+
+def _copy_with(note: str, bare: Path, part: Path) -> None:
+    """Add the note to the header of a safetensors file: its length in eight bytes, JSON, tensors."""
+    with bare.open("rb") as source, part.open("wb") as target:
+        header = json.loads(source.read(int.from_bytes(source.read(8), "little")))
+        header["__metadata__"][NAME] = note
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        target.write(len(text).to_bytes(8, "little") + text)
+        shutil.copyfileobj(source, target)
 
 
 def read_memo(path: Path) -> Memo | None:

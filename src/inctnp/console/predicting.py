@@ -2,17 +2,19 @@
 
 import itertools
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from inctnp.console.forecast import Forecast
 from inctnp.console.job import Say, check_level, refusal
 from inctnp.console.memo import Memo
 from inctnp.console.opening import known_rows, open_state
 from inctnp.console.run import CLOSED_PIPE, let_go_of_the_pipe
 from inctnp.console.sinks import open_sink
-from inctnp.regressor import StreamingRegressor
 from inctnp.report import Record, plainly, record_of
 from inctnp.rows import Example, Reading, Roles, open_rows
+from inctnp.rows.refusals import Refuse
 from inctnp.rows.source import STDIN
 
 TOGETHER = 64
@@ -37,16 +39,20 @@ class Question:
 
 def predict_rows(question: Question, say: Say) -> int:
     """Do it; the answer is the exit status."""
-    regressor, memo = open_state(question.state)
-    refuse = refusal(question.on_error, say)
+    forecast, memo = open_state(question.state)
+    with closing(forecast):
+        return _answered(question, forecast, memo, refusal(question.on_error, say))
+
+
+def _answered(question: Question, forecast: Forecast, memo: Memo, refuse: Refuse) -> int:
     table = open_rows(question.source, _as_learned(question.reading, memo), refuse)
-    target = memo.choices.get("target", "")
-    labelled = bool(target) and (table.columns is None or target in table.columns)
-    examples = Roles(target=target, labelled=labelled).examples(table, refuse)
-    examples = known_rows(question.state, regressor.columns.names, examples)
-    sink = open_sink(question.out, keyed=False)
+    target, key = memo.choices.get("target", ""), memo.choices.get("key")
+    roles = Roles(target=target, key=key, labelled=table.columns is None or target in table.columns)
+    roles.check(table.columns)
+    examples = known_rows(question.state, memo, roles.examples(table, refuse))
+    sink = open_sink(question.out, keyed=key is not None)
     try:
-        for record in _records(regressor, examples, 1 if question.source == STDIN else TOGETHER, question.level):
+        for record in _records(forecast, examples, 1 if question.source == STDIN else TOGETHER, question.level):
             sink.put(record)
     except BrokenPipeError:
         let_go_of_the_pipe()
@@ -56,16 +62,12 @@ def predict_rows(question: Question, say: Say) -> int:
     return 0
 
 
-def _records(
-    regressor: StreamingRegressor, examples: Iterator[Example], together: int, level: float
-) -> Iterator[Record]:
+def _records(forecast: Forecast, examples: Iterator[Example], together: int, level: float) -> Iterator[Record]:
     row = 0
     while batch := list(itertools.islice(examples, together)):
-        predictive = regressor.predict([example.row for example in batch])
-        for place, example in enumerate(batch):
+        for example, predictive in zip(batch, forecast.asked(batch), strict=True):
             row += 1
-            one = plainly(predictive.reshape(lambda values, at=place: values[at : at + 1]))
-            yield record_of(one, row, example.y, level)
+            yield record_of(plainly(predictive), row, example.y, level, key=example.key)
 
 
 def _as_learned(reading: Reading, memo: Memo) -> Reading:
