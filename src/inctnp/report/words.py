@@ -55,7 +55,8 @@ def _error(journal: Journal) -> str:
     change = 1 - beside / naive
     verdict = f"{abs(change):.0%} {'less' if change > 0 else 'more'} than"
     verdict = verdict if abs(change) >= 0.005 else "the same as"
-    return f"{told} Without first rows, that is {verdict} repeating the last outcome would have ({number(naive)})."
+    later = f"Without the first row{' of each stream' if journal.keys else ''} by {number(beside)}"
+    return f"{told} {later}, {verdict} repeating the last outcome would have ({number(naive)})."
 
 
 def _coverage(journal: Journal) -> str:

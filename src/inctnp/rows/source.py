@@ -73,7 +73,7 @@ def _file(path: str, stopped: Stopped) -> Chunks:
         raise StorageError(f"{path} cannot be read: {error.strerror}.") from error
     if Path(path).is_dir():
         os.close(descriptor)
-        raise MissingDataError(f"{path} is a folder: give one file, or `cat {path}/* |` and '-'.")
+        raise MissingDataError(f"{path} is a folder: give one of the files in it.")
     return _closing(descriptor, _read(descriptor, stopped))
 
 
