@@ -58,12 +58,16 @@ def test_the_page_averages_those_who_finished_and_marks_the_best() -> None:
 
     def row(stream: str, contestant: str, log_score: float) -> dict[str, object]:
         figures = {"crps": 0.1, "rmse": 0.2, "coverage": 0.9 if contestant == "linear" else 0.8, "microseconds": 5.0}
-        return {"stream": stream, "contestant": contestant, "log_score": log_score, "rows": 50, **figures}
+        named = {"stream": stream, "contestant": contestant, "config": {"weights": "abc"}}
+        return {**named, "log_score": log_score, "rows": 50, **figures}
 
     measured = [row("airline", "inctnp", 1.0), row("airline", "last value", -0.5), row("airline", "linear", 0.25)]
     text = page(scale, measured)
     assert "Averages over 1 stream." in text and "| inctnp | 1.000 | 0.100 | 0.200 | 0.100 | 5 | 1 of 1 |" in text
     assert text.index("| inctnp | 1.000") < text.index("| linear | 0.250") < text.index("| last value | −0.500")
+    assert "In log score on 0 of 1 streams. In CRPS on 0 of 1 streams." in text and "Our weights: `abc`" in text
+    worse = page(scale, [{**measured[0], "log_score": 0.0}, *measured[1:]])
+    assert "In log score on 1 of 1 streams: airline (linear)." in worse
     more = page(scale, [*measured, row("water", "linear", 9.0)])
     assert "left out here: inctnp, last value" in more and "| linear | 4.625 |" in more
     assert "| inctnp | **1.00** | — |" in more and "| last value | −0.50 | — |" in more

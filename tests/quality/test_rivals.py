@@ -5,7 +5,7 @@ from inctnp.predictive.plain import PlainMixture
 from inctnp.quality.prequential import measure
 from inctnp.quality.processes import fit_process
 from inctnp.quality.residuals import Residuals
-from inctnp.quality.rivals import RIVALS
+from inctnp.quality.rivals import RIVALS, Held
 from inctnp.quality.streams import Example
 
 
@@ -78,3 +78,13 @@ def test_a_process_predicts_by_the_equations_of_gaussian_processes() -> None:
     found = process.predict(x, y, question)
     assert found[0] == pytest.approx(y.mean() + y.std() * mean.item(), rel=1e-5)
     assert found[1] == pytest.approx(y.std() * np.sqrt(variance), rel=1e-4)
+
+
+def test_a_forecast_that_diverges_is_held() -> None:
+    class Diverging:
+        def learn(self, x: np.ndarray, y: np.ndarray) -> None: ...
+
+        def guess(self, x: np.ndarray) -> np.ndarray:
+            return x[:, 0] * 1e9
+
+    np.testing.assert_array_equal(Held(Diverging()).guess(np.array([[1.0], [-1.0], [0.0]])), [4.0, -4.0, 0.0])

@@ -22,6 +22,7 @@ def page(scale: Scale, rows: Sequence[Row]) -> str:
         _what(scale),
         "## On the whole",
         _summary(scale, rows),
+        _losses(rows),
         "## Log score",
         "Larger is better; outcomes in units of their standard deviation over the stream.",
         _by_stream(rows, "log_score", 2, best=max),
@@ -52,7 +53,8 @@ outcomes), clipped at four standard deviations and standardised by what is known
 predict a number only get a predictive distribution from their own past errors: a mixture of five Gaussians of fixed
 relative widths whose scale and shape follow these errors, a row fading by 2 % with every later one
 (`inctnp.regressor.spread.Spread`, the rule by which our regressor widens the linear forecast it blends in). Times are
-processor time of one core, of asking and telling, without scoring."""
+processor time of one core, of asking and telling, without scoring; a busy machine lengthens them, and `inctnp bench`
+is there to measure them."""
 
 
 def _summary(scale: Scale, rows: Sequence[Row]) -> str:
@@ -82,6 +84,25 @@ def _summary(scale: Scale, rows: Sequence[Row]) -> str:
     if left_out:
         told += f" Not measured on all of them yet, and left out here: {', '.join(left_out)}."
     return f"{told}\n\n{_table(header, lines)}"
+
+
+def _losses(rows: Sequence[Row]) -> str:
+    """Where somebody else is better than our default."""
+    ours = {row["stream"]: row for row in rows if row["contestant"] == DEFAULT}
+    if not ours:
+        return "Our regressor has not been measured yet."
+    parts = []
+    for key, noun, sign in (("log_score", "log score", 1), ("crps", "CRPS", -1), ("rmse", "RMSE", -1)):
+        ahead = []
+        for stream, mine in ours.items():
+            rivals = [row for row in rows if row["stream"] == stream and row["contestant"] in RIVALS]
+            best = max(rivals, key=lambda row: sign * row[key], default=mine)
+            if sign * best[key] > sign * mine[key]:
+                ahead.append(f"{stream} ({best['contestant']})")
+        parts.append(f"In {noun} on {len(ahead)} of {len(ours)} streams" + (f": {', '.join(ahead)}." if ahead else "."))
+    hashes = dict.fromkeys(row["config"]["weights"] for row in rows if row["contestant"] in OURS)
+    weights = ", ".join(f"`{each}`" for each in hashes)
+    return f"Where a rival is ahead of `{DEFAULT}`. {' '.join(parts)} Our weights: {weights}."
 
 
 def _average(cells: Sequence[Row]) -> dict[str, float]:

@@ -8,6 +8,8 @@ predicts a number only gets an interval from its own past errors.
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ import torch
 from inctnp.baselines.online_regressors import FromRiver, PointRegressor, Refitted
 from inctnp.baselines.wiski import WISKI, tabular_config
 from inctnp.predictive.plain import PlainMixture
-from inctnp.quality.preparation import RunningScale, SameFeatures, WindowScale
+from inctnp.quality.preparation import CLIP, RunningScale, SameFeatures, WindowScale
 from inctnp.quality.processes import FittedProcess, fit_process
 from inctnp.quality.residuals import Residuals
 from inctnp.regressor.columns import Row
@@ -200,6 +202,19 @@ class StochasticGradient:
         return np.asarray(self._model.predict(x))
 
 
+@dataclass(frozen=True)
+class Held:
+    """Guesses held within four deviations of the outcomes: River's linear regression can diverge for a few rows."""
+
+    regressor: PointRegressor
+
+    def learn(self, x: np.ndarray, y: np.ndarray) -> None:
+        self.regressor.learn(x, y)
+
+    def guess(self, x: np.ndarray) -> np.ndarray:
+        return np.clip(self.regressor.guess(x), -CLIP, CLIP)
+
+
 class ScaledBoosting:
     """scikit-learn's gradient boosting on features clipped and scaled by the rows it is fitted to."""
 
@@ -221,24 +236,33 @@ Maker = Callable[[tuple[int, ...], int, int], Rival]
 """From lags, the rows that will come, and a seed."""
 
 
-def _from_river(module: str, name: str, **choices: Any) -> Maker:
-    def make(lags: tuple[int, ...], rows: int, seed: int) -> Rival:
-        from importlib import import_module
-
-        seeded = {"seed": seed} if module in ("tree", "forest", "ensemble") else {}
-        return RowByRow(lags, FromRiver(getattr(import_module(f"river.{module}"), name)(**seeded, **choices)))
-
-    return make
+def _river(module: str, name: str, **choices: Any) -> PointRegressor:
+    return FromRiver(getattr(import_module(f"river.{module}"), name)(**choices))
 
 
 RIVALS: dict[str, tuple[str, Maker]] = {
     "last value": ("the outcome before", lambda lags, rows, seed: LastValue(lags)),
-    "linear": ("River `LinearRegression`", _from_river("linear_model", "LinearRegression")),
-    "bayesian linear": ("River `BayesianLinearRegression`", _from_river("linear_model", "BayesianLinearRegression")),
+    "linear": (
+        "River `LinearRegression`, its forecasts held within four deviations",
+        lambda lags, rows, seed: RowByRow(lags, Held(_river("linear_model", "LinearRegression"))),
+    ),
+    "bayesian linear": (
+        "River `BayesianLinearRegression`",
+        lambda lags, rows, seed: RowByRow(lags, _river("linear_model", "BayesianLinearRegression")),
+    ),
     "sgd": ("scikit-learn `SGDRegressor`", lambda lags, rows, seed: RowByRow(lags, StochasticGradient(seed))),
-    "adaptive tree": ("River `HoeffdingAdaptiveTreeRegressor`", _from_river("tree", "HoeffdingAdaptiveTreeRegressor")),
-    "adaptive forest": ("River `ARFRegressor`", _from_river("forest", "ARFRegressor")),
-    "random patches": ("River `SRPRegressor`", _from_river("ensemble", "SRPRegressor")),
+    "adaptive tree": (
+        "River `HoeffdingAdaptiveTreeRegressor`",
+        lambda lags, rows, seed: RowByRow(lags, _river("tree", "HoeffdingAdaptiveTreeRegressor", seed=seed)),
+    ),
+    "adaptive forest": (
+        "River `ARFRegressor`",
+        lambda lags, rows, seed: RowByRow(lags, _river("forest", "ARFRegressor", seed=seed)),
+    ),
+    "random patches": (
+        "River `SRPRegressor`",
+        lambda lags, rows, seed: RowByRow(lags, _river("ensemble", "SRPRegressor", seed=seed)),
+    ),
     "boosting": (
         f"scikit-learn `HistGradientBoostingRegressor` on the newest {BOOSTING_WINDOW} rows, refitted every "
         f"{REFIT_EVERY}",
