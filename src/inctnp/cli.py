@@ -11,6 +11,7 @@ from inctnp.bench.commands import bench
 from inctnp.console import commands
 from inctnp.errors import IncTNPError
 from inctnp.paper.commands import paper
+from inctnp.quality.command import quality
 from inctnp.training.commands import export_run, train
 
 
@@ -55,6 +56,7 @@ app.add_typer(train, name="train")
 app.add_typer(bench, name="bench")
 app.command("export")(export_run)
 app.command()(paper)
+app.command()(quality)
 
 
 @app.command()
