@@ -54,9 +54,7 @@ class StreamingBank:
         """Start with no streams; `settings` are the fields of `RegressorSettings`, the same for all."""
         first = StreamingRegressor(model, **settings)
         if first.settings.undo:
-            raise ConfigError(
-                "Streams of a bank cannot be undone, for files do not keep what that takes: undo=0."
-            )
+            raise ConfigError("Streams of a bank cannot be undone, for files do not keep what that takes: undo=0.")
         self._start(first.model, first.settings, open_bytes, folder)
 
     def __len__(self) -> int:

@@ -52,9 +52,7 @@ class StreamingOutputs:
         for name, value in y.items():
             self._known(name)
             if value is not None and not math.isfinite(value):
-                raise DataError(
-                    f"The outcome {name!r} is {value}: only finite numbers can be learned, None skips it."
-                )
+                raise DataError(f"The outcome {name!r} is {value}: only finite numbers can be learned, None skips it.")
         told = {name: y.get(name) for name in self.names}
         return {
             name: self._bank.predict(name, [row]) if value is None else self._bank.step(name, row, value)

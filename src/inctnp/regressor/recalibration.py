@@ -90,6 +90,10 @@ NEWEST = 256
 """Past rows whose outcomes say where quantiles lie."""
 PARTS = 20
 """Of the corrected distribution, each of the same probability."""
+OUTER = 0.5
+"""Beyond the outermost distances known, in units of theirs from the median."""
+ENOUGH = 40.0
+"""Rows from which past distances count more than the original."""
 INNER = (0.1, 0.9)
 """Levels whose quantiles are the unit in which outcomes are measured: tails of a mixture may be anything."""
 
@@ -110,11 +114,13 @@ class Conformal(Correction):
         if not rows:
             return mixture
         middle, unit = _measure(mixture)
-        # As many distances as there are cut the line into one piece more.
-        levels = np.interp(np.linspace(0.0, 1.0, 2 * PARTS + 1), [0.0, 1.0], [0.5 / rows, 1 - 0.5 / rows])
-        places = np.interp(levels, (np.arange(rows) + 0.5) / rows, np.sort(self.distances))
+        # So many distances cut the line into one piece more; the outer two reach beyond all.
+        inner = np.sort(self.distances)
+        ends = inner[[0, -1]] + OUTER * (inner[[0, -1]] - np.median(inner))
+        known = np.concatenate([ends[:1], inner, ends[1:]])
+        places = np.interp(np.linspace(0.0, 1.0, 2 * PARTS + 1), np.linspace(0.0, 1.0, rows + 2), known)
         widths = np.maximum(places[2::2] - places[:-2:2], LEAST_WIDTH)
-        rest = BELIEF / (BELIEF + rows)
+        rest = ENOUGH / (ENOUGH + rows)
         return PlainMixture(
             [rest * weight for weight in mixture.weights] + [(1 - rest) / PARTS] * PARTS,
             [*mixture.means, *(middle + unit * places[1::2]).tolist()],

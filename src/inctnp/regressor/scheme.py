@@ -74,7 +74,8 @@ def make_scheme(
     # By name, so that it does not matter in which order columns came.
     picks = np.array(sorted(candidates, key=lambda i: rows.keys[i]), dtype=int)
     room = dim - len(picks)
-    absent = [i for i in np.flatnonzero((share >= RARELY) & (share <= MOSTLY)).tolist() if rows.keys[i][0]][:room]
+    absent = [i for i in np.flatnonzero((share >= RARELY) & (share <= MOSTLY)).tolist() if rows.keys[i][0]]
+    absent = sorted(absent, key=lambda i: rows.keys[i])[:room]
     y_center, y_spread = scales[""] if "" in scales else outcome_statistics(rows.y)
     return Scheme(
         picks, low[picks], high[picks], center[picks], spread[picks], np.array(absent, dtype=int), y_center, y_spread
