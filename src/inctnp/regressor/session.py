@@ -352,7 +352,8 @@ def _outcomes(y: Outcomes, known: int) -> np.ndarray:
 
 def _as_tensors(mixtures: Sequence[PlainMixture]) -> Mixture:
     """Mixtures of rows as one predictive, [row, 1]."""
-    parts = torch.tensor([[each.weights, each.means, each.stddevs] for each in mixtures], dtype=torch.float64)
+    # By way of an array: torch reads nested lists slowly.
+    parts = torch.from_numpy(np.array([[each.weights, each.means, each.stddevs] for each in mixtures]))
     weights, means, stddevs = parts.permute(1, 2, 0).unsqueeze(-1)
     return Mixture(weights.clamp(min=math.ulp(0.0)).log(), means, stddevs)
 
