@@ -7,6 +7,7 @@ export OMP_NUM_THREADS ?= 2
 .PHONY: demo test check slow bench clean
 
 demo: $(VENV)/.installed
+	$(BIN)/python -m inctnp.fused  # compiles single rows, once
 	$(BIN)/inctnp demo
 
 test: $(VENV)/.installed check
@@ -15,7 +16,8 @@ check:
 	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/ruff check src tests benchmarks examples
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
+	$(BIN)/lint-imports --no-logo --no-cache
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --site-dir site
 	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2
 
 slow: $(VENV)/.installed
