@@ -79,10 +79,16 @@ def test_streams_are_compared_at_their_end_and_with_their_beginning() -> None:
     assert [finding.holds for finding in grows_better("tnp-d")(results)] == [False]
 
 
-def test_a_smaller_gap_has_to_be_smaller_by_more_than_both_errors() -> None:
+def test_a_smaller_gap_has_to_be_smaller_task_by_task() -> None:
     judge = below("gap", "inctnp-seq", "tnp-d")
-    assert [f.holds for f in judge(rows([1.0, 1.1, 0.9], [2.0, 2.1, 1.9], name="gap"))] == [True]
-    assert [f.holds for f in judge(rows([1.0, 1.9, 0.1], [2.0, 2.9, 0.1], name="gap"))] == [False]
+    assert [f.holds for f in judge(rows([1.0, 9.1, 3.9], [2.0, 10.0, 5.0], name="gap"))] == [True]
+    assert [f.holds for f in judge(rows([1.0, 1.9, 0.1], [2.0, 2.9, -5.0], name="gap"))] == [False]
+
+
+def test_a_gap_may_be_so_many_times_anothers() -> None:
+    gaps = rows([1.4, 1.4, 1.3], [1.0, 1.0, 1.0], name="gap")
+    assert [f.holds for f in below("gap", "inctnp-seq", "tnp-d", factor=1.5)(gaps)] == [True]
+    assert [f.holds for f in below("gap", "inctnp-seq", "tnp-d", factor=1.2)(gaps)] == [False]
 
 
 def test_growth_is_that_of_the_counts() -> None:

@@ -1,6 +1,5 @@
 """From rows to findings: what a measurement says of a claim, never more than its number does."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -72,14 +71,16 @@ def grows_better(model: str, since_last: bool = False) -> Judge:
 
 
 def below(name: str, model: str, reference: str, factor: float = 1.0, **where: str) -> Judge:
-    """A quantity is smaller than so many times the reference's."""
+    """A quantity is smaller than so many times the reference's, on the tasks that both met."""
 
     def judge(results: Results) -> Iterator[Finding]:
-        mine, theirs = (results.where(**where, model=each).score(name) for each in (model, reference))
-        if mine is not None and theirs is not None:
-            words = f"{label(model)} {with_error(mine)}, {label(reference)} {with_error(theirs)}"
-            room = Score(factor * theirs.mean - mine.mean, math.hypot(factor * theirs.sem, mine.sem), mine.tasks)
-            yield Finding(words, _sure(room, 0.0))
+        mine, theirs = (results.where(**where, model=each) for each in (model, reference))
+        room = theirs.difference(mine, name, factor=factor)
+        if room is not None:
+            words = [
+                f"{label(each)} {with_error(here.score(name))}" for each, here in ((model, mine), (reference, theirs))
+            ]
+            yield Finding(", ".join(words), _sure(room, 0.0))
 
     return judge
 

@@ -14,7 +14,7 @@ MODELS = ("tnp-d", "inctnp")
 KINDS = ("autoregressive",)
 
 PAPER = CurveSettings()
-CPU = replace(PAPER, lengths=(250, 500, 1000, 2000), targets=8, draws=2, repeats=1)
+CPU = replace(PAPER, lengths=(250, 500, 1000, 2000, 4000), targets=8, draws=2, repeats=1)
 SMOKE = replace(PAPER, lengths=(8, 16, 24), targets=3, draws=2, repeats=1)
 
 

@@ -39,7 +39,7 @@ def write_index(outcomes: Sequence[Outcome], out: Path) -> Path:
         SCALE_NOTES[scale],
         f"Every page is made by `inctnp paper all --scale {scale}`, from the rows below `rows/{scale}/`; "
         "what the paper claims, and what these results say of it, is in [claims](claims.md).",
-        table(["artefact", "what", "state", "processor time"], lines).replace(
+        table(["artefact", "what", "state", "measured in"], lines).replace(
             "|---|---:|---:|---:|", "|---|---|---|---:|"
         ),
     ]
@@ -63,7 +63,7 @@ def _blocks(outcome: Outcome, picture: str | None) -> Iterable[str]:
         yield _absent(outcome.absent)
     yield (
         f"`inctnp paper {artefact.name} --scale {outcome.scale}`: {_state(outcome)}, {outcome.seconds:.0f} s of "
-        f"processor time."
+        f"measuring."
     )
 
 

@@ -48,11 +48,11 @@ class Results:
         """Every name of a value, once, in order."""
         return list(dict.fromkeys(name for row in self.rows for name in row["values"]))
 
-    def difference(self, other: "Results", name: str, other_name: str = "") -> Score | None:
-        """Mean of this minus the other over what both measured, unit by unit: far less noisy than of two means."""
+    def difference(self, other: "Results", name: str, other_name: str = "", factor: float = 1.0) -> Score | None:
+        """Mean of `factor` times this minus the other, unit by unit of what both met: less noisy than two means."""
         mine, theirs = self._by_part(name), other._by_part(other_name or name)
         shared = [part for part in mine if part in theirs and len(mine[part]) == len(theirs[part])]
-        apart = [a - b for part in shared for a, b in zip(mine[part], theirs[part], strict=True)]
+        apart = [factor * a - b for part in shared for a, b in zip(mine[part], theirs[part], strict=True)]
         return mean_over_tasks(torch.tensor(apart, dtype=torch.float64)) if apart else None
 
     def _by_part(self, name: str) -> dict[tuple[int, str], list[float]]:
