@@ -55,7 +55,7 @@ def big(value: float | None) -> str:
     """
     if value is None:
         return NONE
-    for size, suffix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+    for size, suffix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:.3g} {suffix}"
     return f"{value:.3g}"
