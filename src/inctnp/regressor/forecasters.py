@@ -61,7 +61,9 @@ class Forecasters:
             weights, stddevs = spread.parts(unit)
             answers.append((weights, [point] * len(weights), [stretch * each for each in stddevs]))
         weights, scales = WIDE
-        answers.append((weights, [self.mean] * len(weights), [unit * each for each in scales]))
+        # Outcomes that lie closer to the one before than to their mean will go on from where they are.
+        center = opinion.last if self.last_spread.scale(unit) < unit else self.mean
+        answers.append((weights, [center] * len(weights), [unit * each for each in scales]))
         return answers
 
     def learn(self, features: np.ndarray, opinion: Opinion, y: float) -> None:

@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 FACTORS = np.array([0.1, 0.35, 0.8, 1.6, 4.0])
-"""Standard deviations of the parts, in units of the running scale: errors with many small and a few large ones fit."""
-PRIOR = np.array([0.02, 0.13, 0.5, 0.3, 0.05])
+"""Standard deviations of the parts, in units of the running scale: errors with many small and a few large ones fit.
+
+One more part is as wide as the outcomes themselves: a stream may jump, and who was right before may be right again.
+"""
+PRIOR = np.array([0.02, 0.13, 0.5, 0.29, 0.05, 0.01])
 PRIOR_ROWS = 5.0
 FROM_ABSOLUTE = math.sqrt(math.pi / 2)
 """The standard deviation of a normal distribution in units of its mean absolute value."""
@@ -23,7 +26,7 @@ class Spread:
     >>> for error in (1.0, -1.0, 0.5): spread.learn(error, 1.0)
     >>> weights, stddevs = spread.parts(1.0)
     >>> len(weights), round(sum(weights), 9)
-    (5, 1.0)
+    (6, 1.0)
     """
 
     memory: float = 0.98
@@ -39,10 +42,10 @@ class Spread:
 
     def parts(self, unit: float) -> tuple[list[float], list[float]]:
         """Weights and standard deviations."""
-        return (self.shape / self.shape.sum()).tolist(), (FACTORS * self.scale(unit)).tolist()
+        return (self.shape / self.shape.sum()).tolist(), self._stddevs(unit).tolist()
 
     def learn(self, error: float, unit: float) -> None:
-        scale = FACTORS * self.scale(unit)
+        scale = self._stddevs(unit)
         fit = np.log(self.shape / scale) - 0.5 * (error / scale) ** 2
         share = np.exp(fit - fit.max())
         # The prior rows never fade: shares stay positive.
@@ -52,3 +55,6 @@ class Spread:
 
     def copy(self) -> "Spread":
         return Spread(self.memory, self.rows, self.absolute, self.shape)
+
+    def _stddevs(self, unit: float) -> np.ndarray:
+        return np.append(FACTORS * self.scale(unit), unit)
