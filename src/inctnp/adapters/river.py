@@ -68,12 +68,13 @@ class IncTNPRegressor(MiniBatchRegressor):
         lags: Sequence[int] = (1,),
         recency: bool = False,
         advice: bool = True,
-        views: Sequence[str] = ("direct",),
+        views: Sequence[str] = ("residual",),
         groups: int = 1,
         blend: bool = True,
         recalibration: str = "none",
         alarm: str = "off",
         restart_rows: int = 64,
+        undo: int = 0,
         level: float = 0.9,
         seed: int = 0,
     ) -> None:
@@ -97,6 +98,7 @@ class IncTNPRegressor(MiniBatchRegressor):
         self.recalibration = recalibration
         self.alarm = alarm
         self.restart_rows = restart_rows
+        self.undo = undo
         self.level = level
         self.seed = seed
         self.regressor = StreamingRegressor(model, **self._settings())

@@ -51,12 +51,13 @@ class IncTNPRegressor(RegressorMixin, BaseEstimator):
         lags: Sequence[int] = (),
         recency: bool = False,
         advice: bool = True,
-        views: Sequence[str] = ("direct",),
+        views: Sequence[str] = ("residual",),
         groups: int = 1,
         blend: bool = True,
         recalibration: str = "none",
         alarm: str = "off",
         restart_rows: int = 64,
+        undo: int = 0,
         level: float = 0.9,
         joint_draws: int = 100,
         random_state: int = 0,
@@ -78,6 +79,7 @@ class IncTNPRegressor(RegressorMixin, BaseEstimator):
         self.recalibration = recalibration
         self.alarm = alarm
         self.restart_rows = restart_rows
+        self.undo = undo
         self.level = level
         self.joint_draws = joint_draws
         self.random_state = random_state
