@@ -23,7 +23,7 @@ REAL = ("airline", "chicks", "approval", "water", "skillcraft", "powerplant", "p
 CHOICES: dict[str, dict[str, Any]] = {
     "default": {},
     "no advice": {"advice": False},
-    "direct": {"views": ("direct",)},
+    "residual": {"views": ("residual",)},
     "both views": {"views": ("direct", "residual")},
     "no blend": {"blend": False},
     "neither": {"advice": False, "blend": False},

@@ -1,8 +1,8 @@
 """A tiny model in a folder, as a user's own would be, and rows of every kind."""
 
-import atexit
-import shutil
+import getpass
 import tempfile
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,9 +11,11 @@ from inctnp.pretrained.weights import save_pretrained
 from inctnp.testing.toy import toy_model
 from tests.regressor.conftest import make_stream
 
-FOLDER = tempfile.mkdtemp(prefix="inctnp-toy-")
-"""In float32, as the models that ship: conformance must not hang on more digits."""
-atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+FOLDER = str(Path(tempfile.gettempdir()) / f"inctnp-toy-of-{getpass.getuser()}")
+"""In float32, as the models that ship: conformance must not hang on more digits.
+
+The same folder for every worker, since scikit-learn names its tests after it; files in it are replaced as a whole.
+"""
 save_pretrained(toy_model("inctnp-seq", dim_x=12, layers=1, prior=True, components=2).float(), FOLDER)
 
 

@@ -68,7 +68,7 @@ class IncTNPRegressor(MiniBatchRegressor):
         lags: Sequence[int] = (1,),
         recency: bool = False,
         advice: bool = True,
-        views: Sequence[str] = ("residual",),
+        views: Sequence[str] = ("direct",),
         groups: int = 1,
         blend: bool = True,
         recalibration: str = "none",

@@ -51,7 +51,7 @@ class IncTNPRegressor(RegressorMixin, BaseEstimator):
         lags: Sequence[int] = (),
         recency: bool = False,
         advice: bool = True,
-        views: Sequence[str] = ("residual",),
+        views: Sequence[str] = ("direct",),
         groups: int = 1,
         blend: bool = True,
         recalibration: str = "none",

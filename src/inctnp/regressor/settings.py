@@ -39,7 +39,7 @@ class RegressorSettings:
     """Whether the number of the row is an input too, for relations that drift."""
     advice: bool = True
     """Whether the forecast of an online linear regression is an input too."""
-    views: tuple[str, ...] = ("residual",)
+    views: tuple[str, ...] = ("direct",)
     """What the network predicts: the outcome (`direct`), or what the linear regression leaves of it (`residual`).
     With both, their mixture."""
     groups: int = 1
