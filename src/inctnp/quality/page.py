@@ -51,7 +51,8 @@ contestant has its library's default settings unless stated below.
 All rivals see the features that our regressor sees (phases of moments, lagged outcomes, texts as codes and mean
 outcomes), clipped at four standard deviations and standardised by what is known when the question is asked. Those that
 predict a number only get a predictive distribution from their own past errors: a mixture of five Gaussians of fixed
-relative widths whose scale and shape follow these errors, a row fading by 2 % with every later one
+relative widths whose scale and shape follow these errors, a row fading by 2 % with every later one, and of one that is
+as wide as the outcomes, so that a jump is no surprise beyond measure
 (`inctnp.regressor.spread.Spread`, the rule by which our regressor widens the linear forecast it blends in). Times are
 processor time of one core, of asking and telling, without scoring; a busy machine lengthens them, and `inctnp bench`
 is there to measure them."""
