@@ -45,7 +45,7 @@ class RegressorSettings:
     groups: int = 1
     """Where there are more features than the network has inputs: so many draws of features, answering as a mixture."""
     blend: bool = True
-    """Whether predictions are mixed with those of two simple forecasters by how well each has done so far."""
+    """Whether predictions are mixed with those of three simple forecasters by how well each has done so far."""
     recalibration: str = "none"
     """`temperature` widens or narrows predictions by what past ones should have been; `conformal` moves their quantiles
     to where past outcomes fell."""
